@@ -1,0 +1,2 @@
+//! The hydra binary.
+fn main() {}

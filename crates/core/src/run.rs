@@ -1,0 +1,240 @@
+//! A stage's place on disk, with the `run.json` that says how its files came about.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CoreError, hash, write_json};
+
+/// What decides a stage's output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The stage: `mine`, `train`, ...
+    pub stage: String,
+    /// Its whole configuration.
+    pub config: serde_json::Value,
+    /// The SHA-256 of each input, by name.
+    pub inputs: BTreeMap<String, String>,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl RunSpec {
+    /// Starts a description; [`RunSpec::input`] adds what the stage reads.
+    pub fn new(stage: &str, config: serde_json::Value, seed: u64) -> Self {
+        Self {
+            stage: stage.to_owned(),
+            config,
+            inputs: BTreeMap::new(),
+            seed,
+        }
+    }
+
+    /// Adds an input file or folder by the hash of its content.
+    pub fn input(mut self, name: &str, path: impl AsRef<Path>) -> Result<Self, CoreError> {
+        let path = path.as_ref();
+        let hash = if path.is_dir() {
+            hash::sha256_folder(path)?
+        } else {
+            hash::sha256_file(path)?
+        };
+        self.inputs.insert(name.to_owned(), hash);
+        Ok(self)
+    }
+}
+
+/// The content of `run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// What decides the output.
+    #[serde(flatten)]
+    pub spec: RunSpec,
+    /// Hydra's version.
+    pub version: String,
+    /// The commit of the checkout that the stage ran in, with `-dirty` behind it where files
+    /// differ; absent outside a checkout.
+    pub commit: Option<String>,
+    /// Operating system, architecture, processors.
+    pub machine: String,
+    /// Seconds over all attempts.
+    pub wall_seconds: f64,
+    /// True once every output is complete.
+    pub finished: bool,
+}
+
+/// A run's folder, open for writing.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    info: RunInfo,
+    name: String,
+    started: Instant,
+    earlier: f64,
+}
+
+impl RunDir {
+    /// Opens `folder` for `spec`. A finished or interrupted run of the same spec is continued; a
+    /// run of another spec is an error unless `restart` is set, which removes its outputs.
+    ///
+    /// The record is `run.json`, or `run.<stage>.json` where several stages share a folder
+    /// (`shared`).
+    pub fn open(
+        folder: impl AsRef<Path>,
+        spec: RunSpec,
+        shared: bool,
+        restart: bool,
+        outputs: &[&str],
+    ) -> Result<Self, CoreError> {
+        let path = folder.as_ref().to_path_buf();
+        let name = if shared {
+            format!("run.{}.json", spec.stage)
+        } else {
+            "run.json".to_owned()
+        };
+        std::fs::create_dir_all(&path).map_err(CoreError::io(&path))?;
+        let record = path.join(&name);
+        let mut earlier = 0.0;
+        let mut finished = false;
+        if restart {
+            for output in outputs.iter().chain([&name.as_str()]) {
+                remove(&path.join(output))?;
+            }
+        } else if record.exists() {
+            let text = std::fs::read(&record).map_err(CoreError::io(&record))?;
+            let old: RunInfo = serde_json::from_slice(&text).map_err(|e| CoreError::Document {
+                path: record.clone(),
+                message: e.to_string(),
+            })?;
+            if let Some(what) = difference(&old.spec, &spec) {
+                return Err(CoreError::OtherRun { path, what });
+            }
+            earlier = old.wall_seconds;
+            finished = old.finished;
+        }
+        let run = Self {
+            info: RunInfo {
+                spec,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                commit: commit(),
+                machine: machine(),
+                wall_seconds: earlier,
+                finished,
+            },
+            path,
+            name,
+            started: Instant::now(),
+            earlier,
+        };
+        if !finished {
+            write_json(&record, &run.info)?;
+        }
+        Ok(run)
+    }
+
+    /// Whether an earlier run already completed every output.
+    pub fn finished(&self) -> bool {
+        self.info.finished
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Records that every output is complete.
+    pub fn finish(mut self) -> Result<RunInfo, CoreError> {
+        self.info.wall_seconds = self.earlier + self.started.elapsed().as_secs_f64();
+        self.info.finished = true;
+        write_json(self.path.join(&self.name), &self.info)?;
+        Ok(self.info)
+    }
+}
+
+fn remove(path: &Path) -> Result<(), CoreError> {
+    match std::fs::symlink_metadata(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(CoreError::io(path)(e)),
+        Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(path).map_err(CoreError::io(path)),
+        Ok(_) => std::fs::remove_file(path).map_err(CoreError::io(path)),
+    }
+}
+
+fn difference(old: &RunSpec, new: &RunSpec) -> Option<String> {
+    if old.stage != new.stage {
+        return Some(format!("another stage ({})", old.stage));
+    }
+    if old.seed != new.seed {
+        return Some(format!("seed {} (now {})", old.seed, new.seed));
+    }
+    if old.config != new.config {
+        let keys: Vec<_> = match (&old.config, &new.config) {
+            (serde_json::Value::Object(a), serde_json::Value::Object(b)) => a
+                .keys()
+                .chain(b.keys().filter(|k| !a.contains_key(*k)))
+                .filter(|k| a.get(*k) != b.get(*k))
+                .cloned()
+                .collect(),
+            _ => Vec::new(),
+        };
+        return Some(format!("another configuration ({})", keys.join(", ")));
+    }
+    let changed: Vec<_> = old
+        .inputs
+        .keys()
+        .chain(new.inputs.keys().filter(|k| !old.inputs.contains_key(*k)))
+        .filter(|k| old.inputs.get(*k) != new.inputs.get(*k))
+        .cloned()
+        .collect();
+    (!changed.is_empty()).then(|| format!("other inputs ({})", changed.join(", ")))
+}
+
+fn commit() -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let repository = git2::Repository::discover(here).ok()?;
+    let head = repository.head().ok()?.peel_to_commit().ok()?;
+    let mut options = git2::StatusOptions::new();
+    options.include_untracked(false);
+    let dirty = repository
+        .statuses(Some(&mut options))
+        .is_ok_and(|s| !s.is_empty());
+    Some(format!(
+        "{}{}",
+        head.id(),
+        if dirty { "-dirty" } else { "" }
+    ))
+}
+
+fn machine() -> String {
+    format!(
+        "{} {}, {} processors",
+        std::env::consts::OS,
+        std::env::consts::ARCH,
+        std::thread::available_parallelism().map_or(1, usize::from)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_with_another_seed_is_refused_until_restarted() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let folder = tempfile::tempdir()?;
+        let spec = |seed| RunSpec::new("train", serde_json::json!({"lr": 1}), seed);
+        RunDir::open(folder.path(), spec(1), false, false, &[])?.finish()?;
+        assert!(RunDir::open(folder.path(), spec(1), false, false, &[])?.finished());
+        let error = RunDir::open(folder.path(), spec(2), false, false, &[]).expect_err("seed");
+        assert!(error.to_string().contains("seed 1 (now 2)"), "{error}");
+        let run = RunDir::open(folder.path(), spec(2), false, true, &[])?;
+        assert!(!run.finished());
+        Ok(())
+    }
+}
