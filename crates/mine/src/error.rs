@@ -1,0 +1,58 @@
+//! What stops a whole mining run. A single bad repository never does.
+
+use std::path::PathBuf;
+
+use hydra_core::CoreError;
+
+/// Why a mining run could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum MineError {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Core(#[from] CoreError),
+    /// The folder to mine is not there, or is no folder.
+    #[error("{}: no such folder", path.display())]
+    NoFolder {
+        /// The folder asked for.
+        path: PathBuf,
+    },
+    /// No sub-folder holds a Python file.
+    #[error("{}: no sub-folder holds a Python file", path.display())]
+    NoPython {
+        /// The folder asked for.
+        path: PathBuf,
+    },
+    /// The output lies inside the folder that is read.
+    #[error("{}: lies inside the folder that is mined; choose another output folder", path.display())]
+    Overlap {
+        /// The output folder.
+        path: PathBuf,
+    },
+    /// A line of the list is not `name==version`.
+    #[error("{}, line {line}: {message}", path.display())]
+    List {
+        /// The list.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// Why one repository did not make it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ItemError {
+    /// It must not be in the corpus: the same on every run, and recorded in the manifest.
+    #[error("{0}")]
+    Refused(String),
+    /// Something went wrong on the way; another run may succeed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<CoreError> for ItemError {
+    fn from(error: CoreError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
