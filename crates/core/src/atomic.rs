@@ -8,6 +8,9 @@ use tempfile::NamedTempFile;
 
 use crate::CoreError;
 
+pub(crate) const TEMPORARY_PREFIX: &str = ".hydra-";
+pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
+
 /// A file under construction: written beside its destination, renamed onto it by
 /// [`AtomicFile::commit`], removed if dropped before.
 #[derive(Debug)]
@@ -26,8 +29,8 @@ impl AtomicFile {
         };
         std::fs::create_dir_all(folder).map_err(CoreError::io(folder))?;
         let temporary = tempfile::Builder::new()
-            .prefix(".hydra-")
-            .suffix(".tmp")
+            .prefix(TEMPORARY_PREFIX)
+            .suffix(TEMPORARY_SUFFIX)
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
             .tempfile_in(folder)
             .map_err(CoreError::io(folder))?;

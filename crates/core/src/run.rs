@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::atomic::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 use crate::{CoreError, hash, write_json};
 
 /// What decides a stage's output.
@@ -94,6 +95,7 @@ impl RunDir {
             "run.json".to_owned()
         };
         std::fs::create_dir_all(&path).map_err(CoreError::io(&path))?;
+        sweep(&path)?;
         let record = path.join(&name);
         let mut earlier = 0.0;
         let mut finished = false;
@@ -155,6 +157,18 @@ impl RunDir {
         write_json(self.path.join(&self.name), &self.info)?;
         Ok(self.info)
     }
+}
+
+/// Removes the temporary files that a killed run left.
+fn sweep(folder: &Path) -> Result<(), CoreError> {
+    for entry in std::fs::read_dir(folder).map_err(CoreError::io(folder))? {
+        let path = entry.map_err(CoreError::io(folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
 }
 
 fn remove(path: &Path) -> Result<(), CoreError> {

@@ -1,1 +1,0 @@
-//! hydra-report
