@@ -10,6 +10,10 @@ mine *args:
 pairs *args:
     {{hydra}} pairs {{args}}
 
+# Retrieve, generate, execute, score.
+eval *args:
+    {{hydra}} eval {{args}}
+
 # The tests, as CI runs them.
 test:
     cargo test --workspace

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Repository-level code generation, measured honestly. So far: mine, index, pairs, and the
-/// sandbox's probe.
+/// Repository-level code generation, measured honestly. So far: mine, index, pairs,
+/// and eval with BM25 or no context.
 #[derive(Debug, Parser)]
 #[command(name = "hydra", version, arg_required_else_help = true)]
 pub struct Cli {
@@ -59,6 +59,8 @@ pub enum Command {
     Index(IndexArgs),
     /// Turn a corpus into (query, candidate, label) pairs (Algorithm 1).
     Pairs(PairsArgs),
+    /// Retrieve context, ask for answers, run the tests, print the figures.
+    Eval(EvalArgs),
     /// Say whether this machine can run untrusted code in isolation.
     Doctor,
 }
@@ -119,4 +121,81 @@ pub enum SplitArg {
     Repository,
     /// Nothing: each pair on its own, as released.
     Pair,
+}
+
+/// A retriever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RetrieverName {
+    /// No context: the target alone.
+    None,
+    /// BM25's top 10.
+    Bm25,
+}
+
+impl RetrieverName {
+    /// The name in files and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Bm25 => "bm25",
+        }
+    }
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GeneratorName {
+    /// The benchmark's own solutions: the gold check.
+    Reference,
+    /// Recorded answers from a file.
+    Replay,
+    /// Any server that speaks OpenAI's chat completions; the key comes from OPENAI_API_KEY.
+    Openai,
+}
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// The benchmark's name in ids and tables, such as repoexec.
+    pub benchmark: String,
+    /// Its problems, in RepoExec's schema (JSON lines).
+    #[arg(long, value_name = "FILE")]
+    pub tasks: PathBuf,
+    /// The folder of the projects' sources, which tests see as /input.
+    #[arg(long, value_name = "DIR")]
+    pub projects: PathBuf,
+    /// The folder of recorded outputs, which tests see as /output.
+    #[arg(long, value_name = "DIR")]
+    pub outputs: Option<PathBuf>,
+    /// The Python that runs the tests, with the packages that they need.
+    #[arg(long, value_name = "FILE", default_value = "python3")]
+    pub python: PathBuf,
+    /// Take only these tasks: `3`, `0-9`, `1,5,20-29`.
+    #[arg(long, value_name = "RANGES")]
+    pub only: Option<String>,
+    /// The retriever.
+    #[arg(long, value_enum, default_value = "none")]
+    pub retriever: RetrieverName,
+    /// Who answers.
+    #[arg(long, value_enum, default_value = "reference")]
+    pub generator: GeneratorName,
+    /// The recorded answers.
+    #[arg(long, value_name = "FILE", required_if_eq("generator", "replay"))]
+    pub replay: Option<PathBuf>,
+    /// The server, such as http://127.0.0.1:8080/v1.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The model to ask the server for.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Answers a task [default: 5; 1 for reference].
+    #[arg(long, short = 'n', value_name = "N", value_parser = positive)]
+    pub samples: Option<usize>,
+    /// Run answers without isolation where the machine has none. They can then read and change
+    /// everything that you can.
+    #[arg(long)]
+    pub allow_no_isolation: bool,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }

@@ -5,6 +5,7 @@
 //! items failed (they are listed on standard error).
 
 mod args;
+mod evaluate;
 mod progress;
 mod settings;
 mod stages;
@@ -86,6 +87,7 @@ fn run(cli: Cli) -> anyhow::Result<Done> {
         Command::Mine(args) => stages::mine(&context, &args),
         Command::Index(args) => stages::index(&context, &args),
         Command::Pairs(args) => stages::pairs(&context, &args),
+        Command::Eval(args) => evaluate::eval(&context, &args),
         Command::Doctor => stages::doctor(&context),
     }
 }

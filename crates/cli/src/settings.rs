@@ -13,6 +13,10 @@ pub struct Settings {
     pub seed: u64,
     /// Mining.
     pub mine: MineSettings,
+    /// An OpenAI-compatible server.
+    pub openai: hydra_generate::OpenAiConfig,
+    /// Running tests.
+    pub execute: ExecuteSettings,
 }
 
 impl Default for Settings {
@@ -21,6 +25,8 @@ impl Default for Settings {
             // The released package's seed.
             seed: 42,
             mine: MineSettings::default(),
+            openai: hydra_generate::OpenAiConfig::default(),
+            execute: ExecuteSettings::default(),
         }
     }
 }
@@ -40,6 +46,26 @@ impl Default for MineSettings {
         Self {
             benchmark_projects: "configs/benchmark-projects.toml".into(),
             python: "python3".into(),
+        }
+    }
+}
+
+/// Running tests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExecuteSettings {
+    /// Wall limit of one answer, in seconds.
+    pub timeout: u64,
+    /// Memory limit of one answer, in bytes.
+    pub memory: u64,
+}
+
+impl Default for ExecuteSettings {
+    fn default() -> Self {
+        Self {
+            // RepoExec's harness.
+            timeout: 120,
+            memory: 4 << 30,
         }
     }
 }

@@ -102,6 +102,95 @@ fn wrong_inputs_are_refused_with_the_place_and_the_reason() {
     );
 }
 
+/// A benchmark of one task in RepoExec's schema.
+fn benchmark(folder: &Folder) {
+    let solution = "def twice(x):\n    \"\"\"Twice x.\"\"\"\n    return scale(x, 2)";
+    let low = "def scale(x, by):\n    return x * by\n";
+    folder.write("projects/demo/demo/__init__.py", "");
+    folder.write("projects/demo/demo/low.py", low);
+    folder.write(
+        "projects/demo/demo/high.py",
+        &format!("from .low import scale\n\n{solution}\n"),
+    );
+    let record = serde_json::json!({
+        "task_id": 3, "project": "demo", "module": "demo.high", "entry_point": "twice",
+        "function_signature": "def twice(x):", "docstring": "Twice x.",
+        "target_function_prompt": "def twice(x):\n    \"\"\"Twice x.\"\"\"",
+        "solution": solution,
+        "check": format!("import sys\nsys.path.insert(1, '/input/demo')\nfrom demo.low import scale\n{solution}\nassert twice(4) == 8\n"),
+        "dependencies": [{"name": "scale", "kind": "function", "file": "demo/low.py"}],
+    });
+    folder.write("tasks.jsonl", &format!("{record}\n"));
+}
+
+#[test]
+fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
+    let folder = Folder::new();
+    benchmark(&folder);
+    let at = |name: &str| folder.at(name);
+    let (tasks, projects) = (at("tasks.jsonl"), at("projects"));
+    let eval = [
+        "--json",
+        "eval",
+        "demo",
+        "--tasks",
+        &tasks,
+        "--projects",
+        &projects,
+    ];
+    let with = |more: &[&str]| [&eval[..], more].concat().join("\n");
+    let call = |line: String| run(&line.split('\n').collect::<Vec<_>>());
+    let output = call(with(&["--retriever", "bm25", "--out", &at("gold")]));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["pass_at"]["1"], 1.0);
+    assert_eq!(value["retrieval"]["function"]["recall"], 1.0);
+
+    folder.write(
+        "recorded.jsonl",
+        "{\"task_id\": 3, \"generation\": \"return x\"}\n{\"task_id\": 3, \"generation\": \"return scale(x, 2)\"}\n",
+    );
+    let recorded = at("recorded.jsonl");
+    let replay = [
+        "--generator",
+        "replay",
+        "--replay",
+        &recorded,
+        "-n",
+        "2",
+        "--out",
+    ];
+    let replayed = call(with(&[&replay[..], &[&at("replay")]].concat()));
+    let value: serde_json::Value = serde_json::from_slice(&replayed.stdout).expect("JSON");
+    assert_eq!(value["pass_at"]["1"], 0.5);
+    assert_eq!(value["exceptions"]["AssertionError"], 1);
+
+    let refused = |more: &[&str], words: &[&str]| {
+        let line = with(more);
+        refuses(&line.split('\n').collect::<Vec<_>>(), words);
+    };
+    refused(&["--only", "9", "--out", &at("e1")], &["--only 9"]);
+    refused(
+        &["--python", &at("nowhere"), "--out", &at("e2")],
+        &["nowhere", "Python"],
+    );
+    let openai = [
+        "--generator",
+        "openai",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--model",
+        "m",
+    ];
+    refused(
+        &[&openai[..], &["--out", &at("e3")]].concat(),
+        &["127.0.0.1:9"],
+    );
+    folder.write("tasks.jsonl", "{\"task_id\": 3}\n");
+    refused(&["--out", &at("e4")], &["tasks.jsonl", "line 1"]);
+}
+
 #[test]
 fn index_prints_json_for_scripts() {
     let folder = Folder::new();

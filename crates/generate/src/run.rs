@@ -1,0 +1,170 @@
+//! A generator over many tasks: concurrent, resumable, reproducible.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hydra_core::jsonl::{self, Journal};
+use hydra_core::records::Answer;
+use hydra_core::{CoreError, Progress, TaskId};
+
+use crate::{GenerateError, Generator};
+
+/// A prompt and how many answers to it are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The task.
+    pub task: TaskId,
+    /// The whole prompt.
+    pub prompt: String,
+    /// How many answers.
+    pub samples: usize,
+}
+
+/// An answer that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The task.
+    pub task: TaskId,
+    /// The sample.
+    pub sample: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Generated {
+    /// All answers, in the order of the requests, then of the samples.
+    pub answers: Vec<Answer>,
+    /// The answers that are missing.
+    pub failed: Vec<Failure>,
+}
+
+/// What the threads of a run share.
+struct Shared {
+    journal: Journal,
+    answers: BTreeMap<(usize, usize), Answer>,
+    failed: BTreeMap<(usize, usize), String>,
+    fatal: Option<GenerateError>,
+}
+
+/// Asks for every answer that `out` lacks, `jobs` at a time.
+///
+/// Each answer is appended to `<out>.partial` as it comes; at the end, if none is missing, `out`
+/// is written in the order of the requests, so that its bytes don't depend on `jobs` or on
+/// interruptions. Single failures are collected; a run ends early only where the server can't be
+/// reached or the disk refuses.
+pub fn generate(
+    generator: &dyn Generator,
+    requests: &[Request],
+    out: &Path,
+    jobs: usize,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Generated, GenerateError> {
+    let mut partial = out.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = Path::new(&partial);
+    let (journal, mut known) = Journal::open::<Answer>(partial)?;
+    if out.exists() {
+        known.extend(jsonl::read::<Answer>(out)?);
+    }
+    let wanted: BTreeMap<_, _> = requests
+        .iter()
+        .enumerate()
+        .flat_map(|(number, r)| (0..r.samples).map(move |s| ((&r.task, s), (number, s))))
+        .collect();
+    let mut answers = BTreeMap::new();
+    for answer in known {
+        if let Some(&place) = wanted.get(&(&answer.task, answer.sample)) {
+            answers.insert(place, answer);
+        }
+    }
+    let missing: Vec<(usize, usize)> = wanted
+        .values()
+        .copied()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .filter(|place| !answers.contains_key(place))
+        .collect();
+
+    let bar = progress.start("generate", Some(missing.len() as u64));
+    let shared = Mutex::new(Shared {
+        journal,
+        answers,
+        failed: BTreeMap::new(),
+        fatal: None,
+    });
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, missing.len().max(1)) {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let Some(&(number, sample)) = missing.get(next.fetch_add(1, Ordering::Relaxed))
+                    else {
+                        return;
+                    };
+                    let request = &requests[number];
+                    let result = generator.complete(&request.task, sample, &request.prompt, seed);
+                    let mut shared = match shared.lock() {
+                        Ok(shared) => shared,
+                        Err(poisoned) => poisoned.into_inner(),
+                    };
+                    let outcome = result.map(|completion| Answer {
+                        task: request.task.clone(),
+                        sample,
+                        completion: completion.text,
+                        finish_reason: completion.finish_reason,
+                    });
+                    if let Err(fatal) = keep(&mut shared, (number, sample), outcome) {
+                        stop.store(true, Ordering::Relaxed);
+                        shared.fatal.get_or_insert(fatal);
+                    }
+                    bar.advance(1);
+                }
+            });
+        }
+    });
+    let shared = shared.into_inner().unwrap_or_else(|p| p.into_inner());
+    if let Some(fatal) = shared.fatal {
+        return Err(fatal);
+    }
+    let failed: Vec<Failure> = shared
+        .failed
+        .into_iter()
+        .map(|((number, sample), reason)| Failure {
+            task: requests[number].task.clone(),
+            sample,
+            reason,
+        })
+        .collect();
+    let answers: Vec<Answer> = shared.answers.into_values().collect();
+    if failed.is_empty() {
+        jsonl::write(out, &answers)?;
+        std::fs::remove_file(partial).map_err(CoreError::io(partial))?;
+    }
+    Ok(Generated { answers, failed })
+}
+
+/// Records an outcome; the error is one that ends the run.
+fn keep(
+    shared: &mut Shared,
+    place: (usize, usize),
+    outcome: Result<Answer, GenerateError>,
+) -> Result<(), GenerateError> {
+    match outcome {
+        Ok(answer) => {
+            shared.journal.append(&answer)?;
+            shared.answers.insert(place, answer);
+            Ok(())
+        }
+        Err(fatal @ (GenerateError::Unreachable { .. } | GenerateError::Config(_))) => Err(fatal),
+        Err(error) => {
+            shared.failed.insert(place, error.to_string());
+            Ok(())
+        }
+    }
+}

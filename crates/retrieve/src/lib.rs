@@ -1,0 +1,69 @@
+//! Retrievers: which units of a repository a function about to be written should be shown with.
+//!
+//! [`Retriever`] is the seam: it is given a [`Target`] — a task without its body, and its
+//! leak-free pool — and returns ranked hits. [`Bm25`] ranks by the words of the prompt,
+//! [`NoContext`] returns nothing. [`assemble_prompt`] writes the published prompt, and
+//! [`retrieve`] does all of it for many tasks.
+//!
+//! ```
+//! use hydra_retrieve::bm25_scores;
+//!
+//! let scores = bm25_scores(&["def price(item):", "RATE = 2", "x = 1"], "the RATE");
+//! assert!(scores[1] > scores[0]);
+//! ```
+
+mod bm25;
+mod prompt;
+mod run;
+
+pub use bm25::{Bm25, bm25_scores};
+pub use prompt::{INSTRUCTION, assemble_prompt};
+pub use run::{Failure, Retrieved, retrieve};
+
+use hydra_core::records::{Hit, Task};
+use hydra_pyindex::Unit;
+
+/// A function about to be written, and what may be shown with it.
+#[derive(Debug, Clone)]
+pub struct Target<'a> {
+    /// The task; it holds no body.
+    pub task: &'a Task,
+    /// The candidates, in file order.
+    pub pool: Vec<&'a Unit>,
+}
+
+/// Somebody who picks from a pool.
+pub trait Retriever: Sync {
+    /// The name in files and tables.
+    fn name(&self) -> &str;
+
+    /// The chosen units, best first, ranks from 1.
+    fn retrieve(&self, target: &Target) -> Vec<Hit>;
+}
+
+/// Shows nothing: the target alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoContext;
+
+impl Retriever for NoContext {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn retrieve(&self, _: &Target) -> Vec<Hit> {
+        Vec::new()
+    }
+}
+
+/// A ranked unit as a record.
+fn hit(unit: &Unit, retriever: &str, score: f64, rank: usize) -> Hit {
+    Hit {
+        unit: unit.id.clone(),
+        kind: unit.kind,
+        name: unit.name.clone(),
+        path: unit.path.clone(),
+        retriever: retriever.to_owned(),
+        score,
+        rank,
+    }
+}
