@@ -13,6 +13,64 @@ use serde::Deserialize;
 use crate::{BenchError, Benchmark, extract};
 
 const DRIVER: &str = include_str!("driver.py");
+/// The accounts that every Debian system begins with (base-passwd).
+const PASSWD: &str = "root:x:0:0::/root:/bin/sh\n\
+    daemon:x:1:1::/nonexistent:/bin/sh\n\
+    bin:x:2:2::/nonexistent:/bin/sh\n\
+    sys:x:3:3::/nonexistent:/bin/sh\n\
+    sync:x:4:65534::/nonexistent:/bin/sh\n\
+    games:x:5:60::/nonexistent:/bin/sh\n\
+    man:x:6:12::/nonexistent:/bin/sh\n\
+    lp:x:7:7::/nonexistent:/bin/sh\n\
+    mail:x:8:8::/nonexistent:/bin/sh\n\
+    news:x:9:9::/nonexistent:/bin/sh\n\
+    uucp:x:10:10::/nonexistent:/bin/sh\n\
+    proxy:x:13:13::/nonexistent:/bin/sh\n\
+    www-data:x:33:33::/nonexistent:/bin/sh\n\
+    backup:x:34:34::/nonexistent:/bin/sh\n\
+    list:x:38:38::/nonexistent:/bin/sh\n\
+    irc:x:39:39::/nonexistent:/bin/sh\n\
+    nobody:x:65534:65534::/nonexistent:/bin/sh\n";
+const GROUP: &str = "root:x:0:\n\
+    daemon:x:1:\n\
+    bin:x:2:\n\
+    sys:x:3:\n\
+    adm:x:4:\n\
+    tty:x:5:\n\
+    disk:x:6:\n\
+    lp:x:7:\n\
+    mail:x:8:\n\
+    news:x:9:\n\
+    uucp:x:10:\n\
+    man:x:12:\n\
+    proxy:x:13:\n\
+    kmem:x:15:\n\
+    dialout:x:20:\n\
+    fax:x:21:\n\
+    voice:x:22:\n\
+    cdrom:x:24:\n\
+    floppy:x:25:\n\
+    tape:x:26:\n\
+    sudo:x:27:\n\
+    audio:x:29:\n\
+    dip:x:30:\n\
+    www-data:x:33:\n\
+    backup:x:34:\n\
+    operator:x:37:\n\
+    list:x:38:\n\
+    irc:x:39:\n\
+    src:x:40:\n\
+    shadow:x:42:\n\
+    utmp:x:43:\n\
+    video:x:44:\n\
+    sasl:x:45:\n\
+    plugdev:x:46:\n\
+    staff:x:50:\n\
+    games:x:60:\n\
+    users:x:100:\n\
+    nogroup:x:65534:\n";
+/// Where Debian's types differ from those that Python knows by itself.
+const MIME_TYPES: &str = "application/javascript js\napplication/x-msdos-program com exe bat dll\n";
 const REPORT: &str = "report.json";
 
 /// A Python whose installation is shown to the tests.
@@ -255,7 +313,7 @@ impl Benchmark for RepoExec {
             ("PYTHONHASHSEED", "0"),
             ("PYTHONDONTWRITEBYTECODE", "1"),
             ("LANG", "C.UTF-8"),
-            ("HOME", "/scratch"),
+            ("HOME", "/root"),
             // Task 113 wants an absolute one; the driver changes into it.
             ("PWD", "/scratch/work"),
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
@@ -267,11 +325,11 @@ impl Benchmark for RepoExec {
         spec.files = vec![
             ("/scratch/driver.py".into(), DRIVER.as_bytes().to_vec()),
             ("/scratch/check.py".into(), check.into_bytes()),
+            // Tasks 138 and 139 look accounts up by name and number.
+            ("/etc/passwd".into(), PASSWD.as_bytes().to_vec()),
+            ("/etc/group".into(), GROUP.as_bytes().to_vec()),
             // Task 327 asks for the type of a script.
-            (
-                "/etc/mime.types".into(),
-                b"application/javascript js\n".to_vec(),
-            ),
+            ("/etc/mime.types".into(), MIME_TYPES.as_bytes().to_vec()),
         ];
         let shown = |source: &Path, target: &str| Bind {
             source: source.to_path_buf(),
