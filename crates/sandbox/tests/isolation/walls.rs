@@ -30,7 +30,7 @@ for family in (16, 17, 40):
 #[test]
 fn secrets_of_the_host_are_out_of_reach() {
     let outcome = run!(&shell(
-        "for f in /etc/shadow /root/.bashrc /home /var /work /proc/1/environ /proc/1/mem /sys; do
+        "for f in /etc/shadow /root/.bashrc /home /var /proc/1/environ /proc/1/mem /sys; do
              cat $f >/dev/null 2>&1 && echo read $f; ls $f >/dev/null 2>&1 && echo listed $f
          done; env; id -u; id -un; echo $HOME"
     ));
