@@ -14,7 +14,7 @@ use crate::{BenchError, Benchmark, extract};
 
 const DRIVER: &str = include_str!("driver.py");
 /// The accounts that every Debian system begins with (base-passwd).
-const PASSWD: &str = "root:x:0:0::/root:/bin/sh\n\
+const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\n\
     daemon:x:1:1::/nonexistent:/bin/sh\n\
     bin:x:2:2::/nonexistent:/bin/sh\n\
     sys:x:3:3::/nonexistent:/bin/sh\n\
@@ -69,8 +69,16 @@ const GROUP: &str = "root:x:0:\n\
     games:x:60:\n\
     users:x:100:\n\
     nogroup:x:65534:\n";
-/// Where Debian's types differ from those that Python knows by itself.
-const MIME_TYPES: &str = "application/javascript js\napplication/x-msdos-program com exe bat dll\n";
+/// Where Debian's types differ from those that Python knows by itself, as far as task 327 asks.
+const MIME_TYPES: &str = "application/javascript js\n\
+    application/vnd.novadigm.EXT ext\n\
+    application/vnd.openxmlformats-officedocument.presentationml.presentation pptx\n\
+    application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx\n\
+    application/vnd.openxmlformats-officedocument.wordprocessingml.document docx\n\
+    application/x-7z-compressed 7z\n\
+    application/x-msdos-program com exe bat dll\n\
+    application/xml xml\n\
+    text/vnd.trolltech.linguist ts\n";
 const REPORT: &str = "report.json";
 
 /// A Python whose installation is shown to the tests.
