@@ -2,7 +2,8 @@
 //!
 //! [`Benchmark`] is the seam; [`RepoExec`] implements it for every task file in RepoExec's
 //! schema. [`execute`] runs answers through the sandbox and records a verdict for each;
-//! [`pass_at_k`] and [`retrieved_by_kind`] turn records into figures.
+//! [`score`] turns records into figures: [`pass_at_k`], [`invocation_rate`] (DIR),
+//! [`retrieved_by_kind`]. [`build`] makes the environment that RepoExec's tests need.
 //!
 //! ```
 //! use hydra_bench::pass_at_k;
@@ -12,15 +13,23 @@
 //! assert_eq!(pass_at_k(5, 2, 6), None);
 //! ```
 
+mod dir;
+mod environment;
 mod execute;
 mod extract;
+mod identifiers;
 mod metrics;
 mod repoexec;
+mod score;
+mod unpack;
 
+pub use dir::{invocation_rate, invoked};
+pub use environment::{ArchiveKind, Environment, EnvironmentConfig, Project, build, find_python};
 pub use execute::execute;
 pub use extract::extract;
 pub use metrics::{mean_pass_at_k, pass_at_k, retrieved_by_kind};
 pub use repoexec::{Interpreter, RepoExec, RepoExecConfig};
+pub use score::{Records, latency, score};
 
 use hydra_core::records::{Task, Verdict};
 use hydra_core::{CoreError, TaskId};
@@ -39,6 +48,10 @@ pub trait Benchmark: Sync {
 
     /// The benchmark's own solution.
     fn reference(&self, task: &TaskId) -> Option<&str>;
+
+    /// The names that a right answer is expected to use, for the dependency invocation rate;
+    /// nothing for a task that is left out of it.
+    fn expected(&self, task: &TaskId) -> Option<&std::collections::BTreeSet<String>>;
 
     /// The code that is tested, out of a raw completion.
     fn extract(&self, task: &Task, completion: &str) -> String;
@@ -67,6 +80,30 @@ pub enum BenchError {
         /// The line.
         line: usize,
         /// What is wrong.
+        reason: String,
+    },
+    /// No Python fits.
+    #[error("Python {wanted} is needed and was not found: {tried}")]
+    Python {
+        /// The version.
+        wanted: String,
+        /// What each candidate is instead.
+        tried: String,
+    },
+    /// A program that helps to build the environment failed.
+    #[error("{what}: {message}")]
+    Tool {
+        /// What it was to do.
+        what: String,
+        /// What it said.
+        message: String,
+    },
+    /// An archive that must not be used.
+    #[error("{}: {reason}", path.display())]
+    Archive {
+        /// The archive.
+        path: std::path::PathBuf,
+        /// Why not.
         reason: String,
     },
     /// An id that the benchmark doesn't know.

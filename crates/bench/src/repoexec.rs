@@ -1,6 +1,6 @@
 //! RepoExec, and every benchmark in its schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use hydra_core::{RepoPath, TaskId, jsonl};
 use hydra_sandbox::{Bind, Limits, Outcome, Spec, Status};
 use serde::Deserialize;
 
+use crate::dir::expected;
 use crate::{BenchError, Benchmark, extract};
 
 const DRIVER: &str = include_str!("driver.py");
@@ -150,6 +151,13 @@ struct Record {
     solution: String,
     check: String,
     dependencies: Vec<Named>,
+    /// The full context: what the target's file and its imports offer.
+    #[serde(default)]
+    prompt: String,
+    #[serde(default)]
+    solution_body: String,
+    #[serde(default, rename = "isContained")]
+    is_contained: bool,
 }
 
 #[derive(Deserialize)]
@@ -166,6 +174,7 @@ struct Tested {
     prompt: String,
     solution: String,
     check: String,
+    expected: Option<BTreeSet<String>>,
 }
 
 /// A benchmark in RepoExec's schema.
@@ -222,6 +231,9 @@ impl RepoExec {
                 dependencies: dependencies(&root, record.dependencies),
             });
             let entry = Tested {
+                // A solution that stands by itself has no dependency to invoke.
+                expected: (!record.is_contained)
+                    .then(|| expected(&record.prompt, &record.solution_body, &record.entry_point)),
                 entry_point: record.entry_point,
                 prompt: record.target_function_prompt,
                 solution: record.solution,
@@ -301,6 +313,10 @@ impl Benchmark for RepoExec {
         self.tested.get(task).map(|t| t.solution.as_str())
     }
 
+    fn expected(&self, task: &TaskId) -> Option<&BTreeSet<String>> {
+        self.tested.get(task)?.expected.as_ref()
+    }
+
     fn extract(&self, task: &Task, completion: &str) -> String {
         match self.tested.get(&task.id) {
             Some(tested) => extract(&tested.entry_point, &tested.prompt, completion),
@@ -333,10 +349,10 @@ impl Benchmark for RepoExec {
         spec.files = vec![
             ("/scratch/driver.py".into(), DRIVER.as_bytes().to_vec()),
             ("/scratch/check.py".into(), check.into_bytes()),
-            // Tasks 138 and 139 look accounts up by name and number.
+            // Tasks 138 and 139 look accounts up by name and number, and compare root's whole entry.
             ("/etc/passwd".into(), PASSWD.as_bytes().to_vec()),
             ("/etc/group".into(), GROUP.as_bytes().to_vec()),
-            // Task 327 asks for the type of a script.
+            // Task 327 asks for the types of files.
             ("/etc/mime.types".into(), MIME_TYPES.as_bytes().to_vec()),
         ];
         let shown = |source: &Path, target: &str| Bind {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Repository-level code generation, measured honestly. So far: mine, index, pairs,
-/// and eval with BM25 or no context.
+/// Repository-level code generation, measured honestly: mine, index, pair, train, retrieve,
+/// generate, execute, score.
 #[derive(Debug, Parser)]
 #[command(name = "hydra", version, arg_required_else_help = true)]
 pub struct Cli {
@@ -59,9 +59,28 @@ pub enum Command {
     Index(IndexArgs),
     /// Turn a corpus into (query, candidate, label) pairs (Algorithm 1).
     Pairs(PairsArgs),
-    /// Retrieve context, ask for answers, run the tests, print the figures.
+    /// Train the dependency-aware retriever (DAR).
+    Train(TrainArgs),
+    /// Pick DAR's threshold by BRP (Table 1).
+    Threshold(ThresholdArgs),
+    /// Retrieve context for every task of a benchmark.
+    Retrieve(RetrieveArgs),
+    /// Ask a generator for answers to retrieved prompts.
+    Generate(GenerateArgs),
+    /// Run the benchmark's tests on answers, in the sandbox.
+    Execute(ExecuteArgs),
+    /// Compute pass@k, DIR and retrieval figures.
+    Score(ScoreArgs),
+    /// Retrieve, generate, execute and score in one go, then print the tables.
     Eval(EvalArgs),
-    /// Say whether this machine can run untrusted code in isolation.
+    /// Print Tables 1, 3 and 4 of everything that there are figures for.
+    #[command(alias = "report")]
+    Tables(TablesArgs),
+    /// Run the whole way, from corpus to tables.
+    Reproduce(ReproduceArgs),
+    /// Make the Python environment and project sources that a benchmark's tests need.
+    BenchEnv(BenchEnvArgs),
+    /// Say what this machine can do: isolation, interpreters.
     Doctor,
 }
 
@@ -112,6 +131,10 @@ pub struct PairsArgs {
     /// What stays together in one split.
     #[arg(long, value_enum, default_value = "repository")]
     pub split: SplitArg,
+    /// Also write train.jsonl, which holds every negative and is many times the size of
+    /// train.parquet.
+    #[arg(long)]
+    pub full_jsonl: bool,
 }
 
 /// What stays together in one split.
@@ -123,6 +146,82 @@ pub enum SplitArg {
     Pair,
 }
 
+/// Arguments of `train`. Flags override the settings file, whose section is `[train]`.
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// A dataset folder made by `pairs`: its train_downsampling and valid splits.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["train", "valid"], required_unless_present = "train")]
+    pub pairs: Option<PathBuf>,
+    /// Training pairs: Parquet or JSONL, ours or the published.
+    #[arg(long, value_name = "FILE", requires = "valid")]
+    pub train: Option<PathBuf>,
+    /// Validation pairs.
+    #[arg(long, value_name = "FILE", requires = "train")]
+    pub valid: Option<PathBuf>,
+    /// A local model folder in the hub's format [default: a fresh tiny encoder].
+    #[arg(long, value_name = "DIR")]
+    pub model: Option<PathBuf>,
+    /// Stop after N optimiser steps.
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub steps: Option<usize>,
+    /// Pairs a batch [default: 32].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Batches an optimiser step [default: 16].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub accumulation: Option<usize>,
+    /// Tokens of a pair, at most [default: 512].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub max_tokens: Option<usize>,
+    /// The learning rate at the start [default: 2e-5].
+    #[arg(long, value_name = "RATE")]
+    pub learning_rate: Option<f64>,
+    /// The run's folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `threshold`.
+#[derive(Debug, Args)]
+pub struct ThresholdArgs {
+    /// The run folder that `train` made.
+    #[arg(long, value_name = "DIR")]
+    pub run: PathBuf,
+    /// Validation pairs: Parquet or JSONL, or a dataset folder (its `valid.parquet`).
+    #[arg(long, value_name = "PATH")]
+    pub pairs: PathBuf,
+    /// Score only N pairs, drawn by the seed.
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub sample: Option<usize>,
+}
+
+/// Which tasks of which benchmark.
+#[derive(Debug, Args)]
+pub struct TaskArgs {
+    /// The benchmark: mini, repoexec, or any name for a benchmark of your own in RepoExec's schema
+    /// (then --tasks and --projects are needed).
+    pub benchmark: String,
+    /// The problems (JSON lines) [default for mini and repoexec: from the settings].
+    #[arg(long, value_name = "FILE")]
+    pub tasks: Option<PathBuf>,
+    /// The environment that `bench-env` made [default for repoexec: in the user's cache folder].
+    #[arg(long, value_name = "DIR")]
+    pub env: Option<PathBuf>,
+    /// The folder of the projects' sources, which tests see as /input [default: the
+    /// environment's].
+    #[arg(long, value_name = "DIR")]
+    pub projects: Option<PathBuf>,
+    /// The folder of recorded outputs, which tests see as /output [default: the environment's].
+    #[arg(long, value_name = "DIR")]
+    pub outputs: Option<PathBuf>,
+    /// The Python that runs the tests [default: the environment's, or python3].
+    #[arg(long, value_name = "FILE")]
+    pub python: Option<PathBuf>,
+    /// Take only these tasks: `3`, `0-9`, `1,5,20-29`.
+    #[arg(long, value_name = "RANGES")]
+    pub only: Option<String>,
+}
+
 /// A retriever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RetrieverName {
@@ -130,6 +229,12 @@ pub enum RetrieverName {
     None,
     /// BM25's top 10.
     Bm25,
+    /// The 10 nearest by embedding.
+    Dense,
+    /// Everything that DAR holds for a dependency.
+    Dar,
+    /// BM25's top 5, then DAR.
+    Hydra,
 }
 
 impl RetrieverName {
@@ -138,8 +243,42 @@ impl RetrieverName {
         match self {
             Self::None => "none",
             Self::Bm25 => "bm25",
+            Self::Dense => "dense",
+            Self::Dar => "dar",
+            Self::Hydra => "hydra",
         }
     }
+}
+
+/// The models that retrievers need.
+#[derive(Debug, Args)]
+pub struct ModelArgs {
+    /// The run folder of a trained DAR (for `dar` and `hydra`).
+    #[arg(long, value_name = "DIR")]
+    pub dar: Option<PathBuf>,
+    /// A local encoder folder in the hub's format (for `dense`).
+    #[arg(long, value_name = "DIR")]
+    pub dense: Option<PathBuf>,
+    /// DAR's threshold [default: the run's threshold.json].
+    #[arg(long, value_name = "T")]
+    pub threshold: Option<f64>,
+}
+
+/// Arguments of `retrieve`.
+#[derive(Debug, Args)]
+pub struct RetrieveArgs {
+    /// Which tasks.
+    #[command(flatten)]
+    pub tasks: TaskArgs,
+    /// The retriever.
+    #[arg(long, value_enum)]
+    pub retriever: RetrieverName,
+    /// The models.
+    #[command(flatten)]
+    pub models: ModelArgs,
+    /// The folder for `retrieval.jsonl`.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// Who answers.
@@ -153,36 +292,16 @@ pub enum GeneratorName {
     Openai,
 }
 
-/// Arguments of `eval`.
+/// How answers come about.
 #[derive(Debug, Args)]
-pub struct EvalArgs {
-    /// The benchmark's name in ids and tables, such as repoexec.
-    pub benchmark: String,
-    /// Its problems, in RepoExec's schema (JSON lines).
-    #[arg(long, value_name = "FILE")]
-    pub tasks: PathBuf,
-    /// The folder of the projects' sources, which tests see as /input.
-    #[arg(long, value_name = "DIR")]
-    pub projects: PathBuf,
-    /// The folder of recorded outputs, which tests see as /output.
-    #[arg(long, value_name = "DIR")]
-    pub outputs: Option<PathBuf>,
-    /// The Python that runs the tests, with the packages that they need.
-    #[arg(long, value_name = "FILE", default_value = "python3")]
-    pub python: PathBuf,
-    /// Take only these tasks: `3`, `0-9`, `1,5,20-29`.
-    #[arg(long, value_name = "RANGES")]
-    pub only: Option<String>,
-    /// The retriever.
-    #[arg(long, value_enum, default_value = "none")]
-    pub retriever: RetrieverName,
+pub struct GeneratorArgs {
     /// Who answers.
     #[arg(long, value_enum, default_value = "reference")]
     pub generator: GeneratorName,
-    /// The recorded answers.
+    /// The recorded answers (`--generator replay`); `{retriever}` stands for its name.
     #[arg(long, value_name = "FILE", required_if_eq("generator", "replay"))]
-    pub replay: Option<PathBuf>,
-    /// The server, such as http://127.0.0.1:8080/v1.
+    pub replay: Option<String>,
+    /// The server (`--generator openai`), such as http://127.0.0.1:8080/v1.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// The model to ask the server for.
@@ -191,11 +310,138 @@ pub struct EvalArgs {
     /// Answers a task [default: 5; 1 for reference].
     #[arg(long, short = 'n', value_name = "N", value_parser = positive)]
     pub samples: Option<usize>,
+    /// At most so many tokens an answer.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u32>,
+}
+
+/// Arguments of `generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// Which tasks.
+    #[command(flatten)]
+    pub tasks: TaskArgs,
+    /// The folder that holds `retrieval.jsonl`; `answers.jsonl` is written beside it.
+    #[arg(long, value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Who answers.
+    #[command(flatten)]
+    pub generator: GeneratorArgs,
+}
+
+/// Arguments of `execute`.
+#[derive(Debug, Args)]
+pub struct ExecuteArgs {
+    /// Which tasks.
+    #[command(flatten)]
+    pub tasks: TaskArgs,
+    /// The folder that holds `answers.jsonl`; `verdicts.jsonl` is written beside it.
+    #[arg(long, value_name = "DIR")]
+    pub dir: PathBuf,
+    /// How answers are contained.
+    #[command(flatten)]
+    pub isolation: IsolationArgs,
+}
+
+/// How answers are contained.
+#[derive(Debug, Clone, Args)]
+pub struct IsolationArgs {
     /// Run answers without isolation where the machine has none. They can then read and change
     /// everything that you can.
     #[arg(long)]
     pub allow_no_isolation: bool,
-    /// The results folder.
+}
+
+/// Arguments of `score`.
+#[derive(Debug, Args)]
+pub struct ScoreArgs {
+    /// Which tasks.
+    #[command(flatten)]
+    pub tasks: TaskArgs,
+    /// The folder that holds `retrieval.jsonl` and `verdicts.jsonl`.
     #[arg(long, value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The generator's name in the tables.
+    #[arg(long, value_name = "NAME")]
+    pub generator: String,
+}
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// Which tasks.
+    #[command(flatten)]
+    pub tasks: TaskArgs,
+    /// The retrievers, separated by commas.
+    #[arg(long = "retriever", value_enum, value_delimiter = ',', default_value = "none")]
+    pub retrievers: Vec<RetrieverName>,
+    /// The models.
+    #[command(flatten)]
+    pub models: ModelArgs,
+    /// Who answers.
+    #[command(flatten)]
+    pub generator: GeneratorArgs,
+    /// How answers are contained.
+    #[command(flatten)]
+    pub isolation: IsolationArgs,
+    /// The results folder [default: results/<benchmark>].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `report` and `tables`.
+#[derive(Debug, Args)]
+pub struct TablesArgs {
+    /// Folders to look through for metrics.json and threshold.json [default: results and
+    /// experiments].
+    #[arg(value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Write tables.md and tables.json here as well.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// How far to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// What the repository carries: minutes, no network.
+    Mini,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// How far to go.
+    #[arg(long, value_enum, default_value = "mini")]
+    pub profile: Profile,
+    /// The folder for everything that is made.
+    #[arg(long, value_name = "DIR", default_value = "results/reproduce-mini")]
     pub out: PathBuf,
+    /// How answers are contained.
+    #[command(flatten)]
+    pub isolation: IsolationArgs,
+}
+
+/// Arguments of `bench-env`.
+#[derive(Debug, Args)]
+pub struct BenchEnvArgs {
+    /// The benchmark.
+    #[arg(value_enum)]
+    pub benchmark: EnvName,
+    /// The Python 3.10 to build on [default: python3.10 on the search path, or pyenv's].
+    #[arg(long, value_name = "FILE")]
+    pub python: Option<PathBuf>,
+    /// The recorded outputs that tests read (RepoExec's test_output.tar.gz).
+    #[arg(long, value_name = "FILE")]
+    pub test_output: Option<PathBuf>,
+    /// The environment folder [default: in the user's cache folder].
+    #[arg(long, value_name = "DIR")]
+    pub env: Option<PathBuf>,
+}
+
+/// A benchmark that needs an environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EnvName {
+    /// RepoExec: Python 3.10, its packages, 23 projects (about 600 MB).
+    Repoexec,
 }

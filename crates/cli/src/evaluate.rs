@@ -1,160 +1,127 @@
-//! `hydra eval`: retrieve, generate, execute, score.
+//! The last stages: `retrieve`, `generate`, `execute`, `score`, and `eval`, which is all of them.
 //!
-//! The results folder holds `retrieval.jsonl`, `latency.json`, `answers.jsonl`,
-//! `verdicts.jsonl` and `metrics.json`, and a `run.<stage>.json` for each stage.
+//! A results folder of `eval` holds a folder for each retriever, and in it the stages' files:
+//! `retrieval.jsonl`, `latency.json`, `answers.jsonl`, `verdicts.jsonl`, `metrics.json`, and a
+//! `run.<stage>.json` for each stage.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use hydra_bench::{
-    Benchmark, Interpreter, RepoExec, RepoExecConfig, mean_pass_at_k, retrieved_by_kind,
-};
-use hydra_core::records::{Answer, Judged, Retrieval, Task, Verdict};
-use hydra_core::{Progress, RunDir, RunSpec, Silent, jsonl, write_json};
+use hydra_bench::{Benchmark, Records};
+use hydra_core::records::{Answer, Judged, Metrics, Retrieval, ThresholdTable, Verdict};
+use hydra_core::{Mode, Progress, RunDir, RunSpec, Silent, jsonl, write_json};
+use hydra_dar::{DarScorer, Embedder};
 use hydra_generate::{Generator, OpenAi, Reference, Replay, Request};
 use hydra_pyindex::RepoIndex;
-use hydra_retrieve::{Bm25, NoContext, Retriever};
+use hydra_retrieve::{Bm25, Dar, Dense, Hydra, NoContext, Retriever};
 use hydra_sandbox::{Isolation, Sandbox};
 use serde_json::json;
 
-use crate::args::{EvalArgs, GeneratorName, RetrieverName};
-use crate::{Context, Done};
+use crate::args::{
+    EvalArgs, ExecuteArgs, GenerateArgs, GeneratorArgs, GeneratorName, IsolationArgs, ModelArgs,
+    RetrieveArgs, RetrieverName, ScoreArgs, TablesArgs,
+};
+use crate::benchmark::{self, Opened};
+use crate::{Context, Done, tables};
 
-/// `hydra eval`.
-pub fn eval(context: &Context, args: &EvalArgs) -> anyhow::Result<Done> {
-    let benchmark = open(context, args)?;
-    let tasks = pick(benchmark.tasks(), args.only.as_deref())?;
-    let generator = generator(context, args, &benchmark, &tasks)?;
-    let mut failed = retrieve(context, args, &benchmark, &tasks)?;
-    failed += generate(context, args, generator.as_ref())?;
-    failed += execute(context, args, &benchmark)?;
-    score(context, args, &tasks, &generator.name())?;
-    Ok(if failed > 0 {
-        Done::SomeFailed
-    } else {
-        Done::All
-    })
+/// `hydra retrieve`.
+pub fn retrieve(context: &Context, args: &RetrieveArgs) -> anyhow::Result<Done> {
+    let opened = benchmark::open(context, &args.tasks)?;
+    let done = retrieve_into(context, &opened, args.retriever, &args.models, &args.out)?;
+    let found = retrievals(&args.out)?;
+    let by_kind = hydra_bench::retrieved_by_kind(&opened.tasks, &found);
+    let text: String = by_kind
+        .iter()
+        .map(|(kind, row)| {
+            format!(
+                "{kind}: recall {:.4}, precision {:.4}, F1 {:.4} ({} of {} found, {} retrieved)\n",
+                row.recall(),
+                row.precision(),
+                row.f1(),
+                row.found,
+                row.wanted,
+                row.retrieved
+            )
+        })
+        .collect();
+    context.show(&json!({"tasks": found.len(), "retrieval": by_kind}), &text);
+    Ok(done)
 }
 
-fn open(context: &Context, args: &EvalArgs) -> anyhow::Result<RepoExec> {
-    if !args.projects.is_dir() {
-        bail!("{}: no such folder (--projects)", args.projects.display());
-    }
-    let interpreter = Interpreter::find(&args.python)
-        .with_context(|| format!("{} is no Python that can be started", args.python.display()))?;
-    let settings = &context.settings.execute;
-    Ok(RepoExec::open(RepoExecConfig {
-        name: args.benchmark.clone(),
-        tasks: args.tasks.clone(),
-        projects: std::path::absolute(&args.projects)?,
-        outputs: args
-            .outputs
-            .as_deref()
-            .map(std::path::absolute)
-            .transpose()?,
-        interpreter,
-        timeout: Duration::from_secs(settings.timeout),
-        memory: settings.memory,
-    })?)
-}
-
-fn pick(all: &[Task], only: Option<&str>) -> anyhow::Result<Vec<Task>> {
-    let Some(only) = only else {
-        return Ok(all.to_vec());
-    };
-    let mut ranges = Vec::new();
-    for part in only.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
-            (Ok(first), Ok(last)) if first <= last => ranges.push(first..=last),
-            _ => bail!("--only {only}: {part:?} is neither a number nor a range such as 0-9"),
-        }
-    }
-    let wanted = |task: &&Task| {
-        let number = task.id.as_str().rsplit('/').next();
-        number
-            .and_then(|n| n.parse().ok())
-            .is_some_and(|n: u64| ranges.iter().any(|r| r.contains(&n)))
-    };
-    let picked: Vec<Task> = all.iter().filter(wanted).cloned().collect();
-    if picked.is_empty() {
-        bail!("--only {only}: the benchmark has no such task");
-    }
-    Ok(picked)
-}
-
-fn generator(
+fn retrieve_into(
     context: &Context,
-    args: &EvalArgs,
-    benchmark: &RepoExec,
-    tasks: &[Task],
-) -> anyhow::Result<Box<dyn Generator>> {
-    Ok(match args.generator {
-        GeneratorName::Reference => Box::new(Reference(
-            tasks
-                .iter()
-                .filter_map(|t| Some((t.id.clone(), benchmark.reference(&t.id)?.to_owned())))
-                .collect(),
-        )),
-        GeneratorName::Replay => {
-            let file = args
-                .replay
-                .as_deref()
-                .context("replay needs --replay FILE")?;
-            Box::new(Replay::open(file, &args.benchmark)?)
-        }
-        GeneratorName::Openai => {
-            let key = std::env::var("OPENAI_API_KEY").ok();
-            Box::new(OpenAi::new(server(context, args), key)?)
-        }
-    })
-}
-
-fn server(context: &Context, args: &EvalArgs) -> hydra_generate::OpenAiConfig {
-    let mut config = context.settings.openai.clone();
-    if let Some(url) = &args.base_url {
-        config.base_url.clone_from(url);
-    }
-    if let Some(model) = &args.model {
-        config.model.clone_from(model);
-    }
-    config
-}
-
-fn retrieve(
-    context: &Context,
-    args: &EvalArgs,
-    benchmark: &RepoExec,
-    tasks: &[Task],
-) -> anyhow::Result<usize> {
-    let ids: Vec<&str> = tasks.iter().map(|t| t.id.as_str()).collect();
+    opened: &Opened,
+    name: RetrieverName,
+    models: &ModelArgs,
+    out: &Path,
+) -> anyhow::Result<Done> {
+    let ids: Vec<&str> = opened.tasks.iter().map(|t| t.id.as_str()).collect();
+    let learned = matches!(name, RetrieverName::Dar | RetrieverName::Hydra);
+    let threshold = if learned { Some(threshold(models)?) } else { None };
     let config = json!({
-        "benchmark": args.benchmark,
-        "retriever": args.retriever.as_str(),
+        "benchmark": opened.benchmark.name(),
+        "retriever": name.as_str(),
+        "settings": context.settings.retrieve,
+        "threshold": threshold,
         "tasks": ids,
     });
-    let spec = RunSpec::new("retrieve", config, context.seed)
-        .input("tasks", &args.tasks)?
-        .input("projects", &args.projects)?;
-    let outputs = ["retrieval.jsonl", "latency.json"];
-    let run = RunDir::open(&args.out, spec, true, context.restart, &outputs)?;
-    if run.finished() {
-        return Ok(0);
+    let mut spec = RunSpec::new("retrieve", config, context.seed)
+        .input("tasks", &opened.tasks_file)?
+        .input("projects", &opened.projects)?;
+    if learned {
+        spec = spec.input("dar", dar_folder(models)?.join("model"))?;
     }
-    let retriever: Box<dyn Retriever> = match args.retriever {
-        RetrieverName::None => Box::new(NoContext),
-        RetrieverName::Bm25 => Box::new(Bm25::default()),
-    };
+    if name == RetrieverName::Dense {
+        spec = spec.input("dense", dense_folder(models)?)?;
+    }
+    let outputs = ["retrieval.jsonl", "latency.json"];
+    let run = RunDir::open(out, spec, true, context.restart, &outputs)?;
+    if run.finished() {
+        return Ok(Done::All);
+    }
+    let retriever = make_retriever(context, name, models, threshold)?;
     let mut failed = 0;
-    let mut indexes: BTreeMap<PathBuf, Option<RepoIndex>> = BTreeMap::new();
+    let indexes = indexes(context, opened);
+    let mut work = Vec::new();
+    for task in &opened.tasks {
+        match indexes.get(&opened.benchmark.sources(task)) {
+            Some(Some(index)) => work.push((task, index)),
+            _ => failed += 1,
+        }
+    }
+    let done = hydra_retrieve::retrieve(retriever.as_ref(), &work, &context.bars);
+    for failure in &done.failed {
+        let text = format!("{}: {}", failure.task, failure.reason);
+        context.bars.warn(&text);
+    }
+    failed += done.failed.len();
+    if done.retrievals.is_empty() {
+        bail!(
+            "none of the {} tasks has its project in {}",
+            opened.tasks.len(),
+            opened.projects.display()
+        );
+    }
+    jsonl::write(run.file("retrieval.jsonl"), &done.retrievals)?;
+    write_json(run.file("latency.json"), &done.milliseconds)?;
+    if failed > 0 {
+        return Ok(Done::SomeFailed);
+    }
+    run.finish()?;
+    Ok(Done::All)
+}
+
+/// The index of each project, by its folder; nothing for one that can't be indexed.
+fn indexes(context: &Context, opened: &Opened) -> BTreeMap<PathBuf, Option<RepoIndex>> {
+    let mut indexes = BTreeMap::new();
     let bar = context.bars.start("index", None);
-    for task in tasks {
-        let root = benchmark.sources(task);
+    for task in &opened.tasks {
+        let root = opened.benchmark.sources(task);
         if indexes.contains_key(&root) {
             continue;
         }
+        bar.message(&task.project);
         let index = match RepoIndex::build(&root, &Silent) {
             Ok(index) => Some(index),
             Err(error) => {
@@ -165,58 +132,176 @@ fn retrieve(
         indexes.insert(root, index);
         bar.advance(1);
     }
-    drop(bar);
-    let mut work = Vec::new();
-    for task in tasks {
-        match indexes.get(&benchmark.sources(task)) {
-            Some(Some(index)) => work.push((task, index)),
-            _ => failed += 1,
-        }
-    }
-    let done = hydra_retrieve::retrieve(retriever.as_ref(), &work, &context.bars);
-    for failure in &done.failed {
-        context
-            .bars
-            .warn(&format!("{}: {}", failure.task, failure.reason));
-    }
-    failed += done.failed.len();
-    if done.retrievals.is_empty() {
-        bail!(
-            "none of the {} tasks has its project in {}",
-            tasks.len(),
-            args.projects.display()
-        );
-    }
-    jsonl::write(run.file("retrieval.jsonl"), &done.retrievals)?;
-    write_json(run.file("latency.json"), &done.milliseconds)?;
-    if failed == 0 {
-        run.finish()?;
-    }
-    Ok(failed)
+    indexes
 }
 
-fn generate(
+fn dar_folder(models: &ModelArgs) -> anyhow::Result<&Path> {
+    let folder = models.dar.as_deref();
+    folder.context("this retriever needs --dar RUN, a folder made by `hydra train`")
+}
+
+fn dense_folder(models: &ModelArgs) -> anyhow::Result<&Path> {
+    let folder = models.dense.as_deref();
+    folder.context("dense retrieval needs --dense MODEL, a local encoder folder")
+}
+
+fn threshold(models: &ModelArgs) -> anyhow::Result<f64> {
+    let run = dar_folder(models)?;
+    if let Some(threshold) = models.threshold {
+        return Ok(threshold);
+    }
+    let path = run.join("threshold.json");
+    let text = std::fs::read(&path).with_context(|| {
+        format!(
+            "cannot read {}; run `hydra threshold --run {}` or say --threshold",
+            path.display(),
+            run.display()
+        )
+    })?;
+    let table: ThresholdTable = serde_json::from_slice(&text)
+        .with_context(|| format!("{} is no threshold table", path.display()))?;
+    Ok(table.best)
+}
+
+fn make_retriever(
     context: &Context,
-    args: &EvalArgs,
-    generator: &dyn Generator,
-) -> anyhow::Result<usize> {
+    name: RetrieverName,
+    models: &ModelArgs,
+    threshold: Option<f64>,
+) -> anyhow::Result<Box<dyn Retriever>> {
+    let settings = &context.settings.retrieve;
+    let device = Default::default();
+    let dar = || -> anyhow::Result<Dar> {
+        let scorer = DarScorer::load(&dar_folder(models)?.join("model"), &device)?;
+        Ok(Dar::new(scorer, threshold.context("no threshold")?))
+    };
+    Ok(match name {
+        RetrieverName::None => Box::new(NoContext),
+        RetrieverName::Bm25 => Box::new(Bm25 {
+            top: settings.bm25_top,
+        }),
+        RetrieverName::Dense => {
+            let embedder = Embedder::load(dense_folder(models)?, &device)?;
+            Box::new(Dense::new(embedder, settings.dense_top))
+        }
+        RetrieverName::Dar => Box::new(dar()?),
+        RetrieverName::Hydra => Box::new(Hydra {
+            bm25: Bm25 {
+                top: settings.hydra_bm25_top,
+            },
+            dar: dar()?,
+        }),
+    })
+}
+
+/// `hydra generate`.
+pub fn generate(context: &Context, args: &GenerateArgs) -> anyhow::Result<Done> {
+    let opened = benchmark::open(context, &args.tasks)?;
+    let retriever = retrievals(&args.dir)?
+        .first()
+        .map_or_else(|| "none".to_owned(), |r| r.retriever.clone());
+    let (done, answers) = generate_into(context, &opened, &args.generator, &retriever, &args.dir)?;
+    let file = answers_file(&args.dir);
+    context.show(
+        &json!({"answers": answers, "file": file}),
+        &format!("{answers} answers\n{}", file.display()),
+    );
+    Ok(done)
+}
+
+fn retrievals(dir: &Path) -> anyhow::Result<Vec<Retrieval>> {
+    let path = dir.join("retrieval.jsonl");
+    if !path.exists() {
+        bail!("{}: no such file; run `hydra retrieve` first", path.display());
+    }
+    Ok(jsonl::read(path)?)
+}
+
+fn make_generator(
+    context: &Context,
+    opened: &Opened,
+    args: &GeneratorArgs,
+    retriever: &str,
+) -> anyhow::Result<Box<dyn Generator>> {
+    Ok(match args.generator {
+        GeneratorName::Reference => Box::new(Reference(
+            opened
+                .tasks
+                .iter()
+                .filter_map(|t| {
+                    let solution = opened.benchmark.reference(&t.id)?;
+                    Some((t.id.clone(), solution.to_owned()))
+                })
+                .collect(),
+        )),
+        GeneratorName::Replay => {
+            let file = replay_file(args, retriever).context("replay needs --replay FILE")?;
+            Box::new(Replay::open(&file, opened.benchmark.name())?)
+        }
+        GeneratorName::Openai => {
+            let key = std::env::var("OPENAI_API_KEY").ok();
+            Box::new(OpenAi::new(server(context, args), key)?)
+        }
+    })
+}
+
+fn replay_file(args: &GeneratorArgs, retriever: &str) -> Option<PathBuf> {
+    let name = args.replay.as_ref()?;
+    Some(name.replace("{retriever}", retriever).into())
+}
+
+fn server(context: &Context, args: &GeneratorArgs) -> hydra_generate::OpenAiConfig {
+    let mut config = context.settings.openai.clone();
+    if let Some(url) = &args.base_url {
+        config.base_url.clone_from(url);
+    }
+    if let Some(model) = &args.model {
+        config.model.clone_from(model);
+    }
+    config.max_tokens = args.max_tokens.unwrap_or(config.max_tokens);
+    config
+}
+
+/// How the generator is called in tables: a recording by its kind, since each retriever has its
+/// own file.
+fn generator_name(context: &Context, args: &GeneratorArgs) -> String {
+    match args.generator {
+        GeneratorName::Reference => "reference".to_owned(),
+        GeneratorName::Replay => "replay".to_owned(),
+        GeneratorName::Openai => server(context, args).model,
+    }
+}
+
+/// Returns how many answers there are.
+fn generate_into(
+    context: &Context,
+    opened: &Opened,
+    args: &GeneratorArgs,
+    retriever: &str,
+    dir: &Path,
+) -> anyhow::Result<(Done, usize)> {
+    let generator = make_generator(context, opened, args, retriever)?;
     let samples = args.samples.unwrap_or(match args.generator {
         GeneratorName::Reference => 1,
         GeneratorName::Replay | GeneratorName::Openai => 5,
     });
     let asked = (args.generator == GeneratorName::Openai).then(|| server(context, args));
-    let config = json!({"generator": generator.name(), "samples": samples, "server": asked});
-    let retrieval = args.out.join("retrieval.jsonl");
+    let config = json!({
+        "generator": generator_name(context, args),
+        "samples": samples,
+        "server": asked,
+    });
+    let retrieval = dir.join("retrieval.jsonl");
     let mut spec = RunSpec::new("generate", config, context.seed).input("retrieval", &retrieval)?;
-    if let Some(replay) = &args.replay {
+    if let Some(replay) = replay_file(args, retriever) {
         spec = spec.input("replay", replay)?;
     }
     let outputs = ["answers.jsonl", "answers.jsonl.partial"];
-    let run = RunDir::open(&args.out, spec, true, context.restart, &outputs)?;
+    let run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
     if run.finished() {
-        return Ok(0);
+        return Ok((Done::All, jsonl::read::<Answer>(run.file("answers.jsonl"))?.len()));
     }
-    let requests: Vec<Request> = jsonl::read::<Retrieval>(&retrieval)?
+    let requests: Vec<Request> = retrievals(dir)?
         .into_iter()
         .map(|r| Request {
             task: r.task,
@@ -224,11 +309,10 @@ fn generate(
             samples,
         })
         .collect();
-    let answers = run.file("answers.jsonl");
     let done = hydra_generate::generate(
-        generator,
+        generator.as_ref(),
         &requests,
-        &answers,
+        &run.file("answers.jsonl"),
         context.jobs,
         context.seed,
         &context.bars,
@@ -237,15 +321,17 @@ fn generate(
         let place = format!("{}, sample {}", failure.task, failure.sample);
         context.bars.warn(&format!("{place}: {}", failure.reason));
     }
-    if done.failed.is_empty() {
-        run.finish()?;
-    } else if done.answers.is_empty() {
-        bail!(
-            "no answer at all; the first failure: {}",
-            done.failed[0].reason
-        );
+    let count = done.answers.len();
+    match done.failed.first() {
+        None => {
+            run.finish()?;
+            Ok((Done::All, count))
+        }
+        Some(first) if count == 0 => {
+            bail!("no answer at all; the first failure: {}", first.reason)
+        }
+        Some(_) => Ok((Done::SomeFailed, count)),
     }
-    Ok(done.failed.len())
 }
 
 /// The answers so far: the finished file, or the journal of an unfinished run.
@@ -258,29 +344,49 @@ fn answers_file(out: &Path) -> PathBuf {
     }
 }
 
-fn execute(context: &Context, args: &EvalArgs, benchmark: &RepoExec) -> anyhow::Result<usize> {
-    let answers = answers_file(&args.out);
+/// `hydra execute`.
+pub fn execute(context: &Context, args: &ExecuteArgs) -> anyhow::Result<Done> {
+    let opened = benchmark::open(context, &args.tasks)?;
+    let judged = execute_into(context, &opened, &args.isolation, &args.dir)?;
+    let passed = judged.iter().filter(|j| j.verdict.passed()).count();
+    context.show(
+        &json!({"answers": judged.len(), "passed": passed}),
+        &format!("{passed} of {} answers passed", judged.len()),
+    );
+    Ok(Done::All)
+}
+
+fn execute_into(
+    context: &Context,
+    opened: &Opened,
+    isolation: &IsolationArgs,
+    dir: &Path,
+) -> anyhow::Result<Vec<Judged>> {
+    let answers = answers_file(dir);
+    if !answers.exists() {
+        bail!("{}: holds no answers; run `hydra generate` first", dir.display());
+    }
     let config = json!({
         "execute": context.settings.execute,
-        "isolation": !args.allow_no_isolation,
+        "isolation": !isolation.allow_no_isolation,
     });
     let spec = RunSpec::new("execute", config, context.seed)
         .input("answers", &answers)?
-        .input("tasks", &args.tasks)?;
+        .input("tasks", &opened.tasks_file)?;
     let outputs = ["verdicts.jsonl", "verdicts.jsonl.partial"];
-    let run = RunDir::open(&args.out, spec, true, context.restart, &outputs)?;
+    let run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
+    let verdicts = run.file("verdicts.jsonl");
     if run.finished() {
-        return Ok(0);
+        return Ok(jsonl::read(verdicts)?);
     }
-    let sandbox = Sandbox::new(if args.allow_no_isolation {
+    let sandbox = Sandbox::new(if isolation.allow_no_isolation {
         Isolation::Off
     } else {
         Isolation::Required
     })?;
     let answers: Vec<Answer> = jsonl::read(&answers)?;
-    let verdicts = run.file("verdicts.jsonl");
     let judged = hydra_bench::execute(
-        benchmark,
+        &opened.benchmark,
         &answers,
         &sandbox,
         &verdicts,
@@ -299,81 +405,95 @@ fn execute(context: &Context, args: &EvalArgs, benchmark: &RepoExec) -> anyhow::
         bail!("{spoilt} answers could not be tested; nothing is scored");
     }
     run.finish()?;
-    Ok(0)
+    Ok(judged)
 }
 
-fn score(
+/// `hydra score`.
+pub fn score(context: &Context, args: &ScoreArgs) -> anyhow::Result<Done> {
+    let opened = benchmark::open(context, &args.tasks)?;
+    let metrics = score_into(context, &opened, &args.generator, &args.dir)?;
+    let runs = std::slice::from_ref(&metrics);
+    let text = [
+        hydra_report::retrieval_table(runs).to_markdown(),
+        hydra_report::generation_table(runs, &[]).to_markdown(),
+        tables::verdicts(&metrics),
+    ];
+    context.show(&serde_json::to_value(&metrics)?, &text.join("\n"));
+    Ok(Done::All)
+}
+
+fn score_into(
     context: &Context,
-    args: &EvalArgs,
-    tasks: &[Task],
+    opened: &Opened,
     generator: &str,
-) -> anyhow::Result<()> {
-    let judged: Vec<Judged> = jsonl::read(args.out.join("verdicts.jsonl"))?;
-    let retrievals: Vec<Retrieval> = jsonl::read(args.out.join("retrieval.jsonl"))?;
-    let mut verdicts = BTreeMap::<String, usize>::new();
-    let mut exceptions = BTreeMap::<&str, usize>::new();
-    for judged in &judged {
-        let name = match &judged.verdict {
-            Verdict::Passed => "passed",
-            Verdict::Failed { exception, .. } => {
-                *exceptions.entry(exception).or_default() += 1;
-                "failed"
-            }
-            Verdict::TimedOut => "timed_out",
-            Verdict::OutOfMemory => "out_of_memory",
-            Verdict::NoTestRan { .. } => "no_test_ran",
-            Verdict::Infrastructure { .. } => "infrastructure",
-        };
-        *verdicts.entry(name.to_owned()).or_default() += 1;
+    dir: &Path,
+) -> anyhow::Result<Metrics> {
+    let verdicts = dir.join("verdicts.jsonl");
+    if !verdicts.exists() {
+        bail!("{}: no such file; run `hydra execute` first", verdicts.display());
     }
-    let pass: BTreeMap<usize, f64> = [1, 3, 5]
-        .into_iter()
-        .filter_map(|k| Some((k, mean_pass_at_k(&judged, k)?)))
-        .collect();
-    let mut text = format!(
-        "{} with {}, generator {generator}, faithful mode: {} tasks, {} answers\n\n",
-        args.benchmark,
-        args.retriever.as_str(),
-        tasks.len(),
-        judged.len()
+    let judged: Vec<Judged> = jsonl::read(&verdicts)?;
+    let found = retrievals(dir)?;
+    let latency = dir.join("latency.json");
+    let milliseconds: Vec<f64> = match std::fs::read(&latency) {
+        Ok(text) => serde_json::from_slice(&text)
+            .with_context(|| format!("{} is no list of numbers", latency.display()))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => bail!("{}: {error}", latency.display()),
+    };
+    let spec = RunSpec::new("score", json!({"generator": generator}), context.seed)
+        .input("verdicts", &verdicts)?
+        .input("retrieval", dir.join("retrieval.jsonl"))?;
+    // It takes no time, and new verdicts are to be scored anew.
+    let run = RunDir::open(dir, spec, true, true, &["metrics.json"])?;
+    let first = found.first();
+    let metrics = hydra_bench::score(
+        &opened.benchmark,
+        &Records {
+            retriever: first.map_or("none", |r| r.retriever.as_str()),
+            generator,
+            mode: first.map_or(Mode::Faithful, |r| r.mode),
+            tasks: &opened.tasks,
+            retrievals: &found,
+            milliseconds: &milliseconds,
+            judged: &judged,
+        },
     );
-    for (k, value) in &pass {
-        text += &format!("pass@{k}  {value:.5}\n");
+    write_json(run.file("metrics.json"), &metrics)?;
+    run.finish()?;
+    Ok(metrics)
+}
+
+/// `hydra eval`.
+pub fn eval(context: &Context, args: &EvalArgs) -> anyhow::Result<Done> {
+    let opened = benchmark::open(context, &args.tasks)?;
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => Path::new("results").join(&args.tasks.benchmark),
+    };
+    let generator = generator_name(context, &args.generator);
+    let mut done = Done::All;
+    for &name in &args.retrievers {
+        let dir = out.join(name.as_str());
+        let retrieved = retrieve_into(context, &opened, name, &args.models, &dir)?;
+        let (generated, _) =
+            generate_into(context, &opened, &args.generator, name.as_str(), &dir)?;
+        execute_into(context, &opened, &args.isolation, &dir)?;
+        score_into(context, &opened, &generator, &dir)?;
+        for step in [retrieved, generated] {
+            if matches!(step, Done::SomeFailed) {
+                done = Done::SomeFailed;
+            }
+        }
     }
-    for (name, count) in &verdicts {
-        text += &format!("{name}  {count}\n");
-    }
-    text += "\n| retrieved | recall | precision | F1 | found / wanted / retrieved |\n|---|---|---|---|---|\n";
-    let retrieval = retrieved_by_kind(tasks, &retrievals);
-    let mut rows = serde_json::Map::new();
-    for (kind, row) in &retrieval {
-        text += &format!(
-            "| {kind} | {:.4} | {:.4} | {:.4} | {} / {} / {} |\n",
-            row.recall(),
-            row.precision(),
-            row.f1(),
-            row.found,
-            row.wanted,
-            row.retrieved
-        );
-        rows.insert(
-            (*kind).to_owned(),
-            json!({"recall": row.recall(), "precision": row.precision(), "f1": row.f1(), "counts": row}),
-        );
-    }
-    let metrics = json!({
-        "benchmark": args.benchmark,
-        "retriever": args.retriever.as_str(),
-        "generator": generator,
-        "mode": hydra_core::Mode::Faithful,
-        "tasks": tasks.len(),
-        "answers": judged.len(),
-        "pass_at": pass,
-        "verdicts": verdicts,
-        "exceptions": exceptions,
-        "retrieval": rows,
-    });
-    write_json(args.out.join("metrics.json"), &metrics)?;
-    context.show(&metrics, &text);
-    Ok(())
+    let mut folders = vec![out.clone()];
+    folders.extend(args.models.dar.clone());
+    tables::tables(
+        context,
+        &TablesArgs {
+            folders,
+            out: Some(out),
+        },
+    )?;
+    Ok(done)
 }

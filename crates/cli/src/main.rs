@@ -5,12 +5,16 @@
 //! items failed (they are listed on standard error).
 
 mod args;
+mod benchmark;
 mod evaluate;
 mod progress;
+mod reproduce;
 mod settings;
-mod stages;
+mod tables;
+mod training;
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 
@@ -34,12 +38,21 @@ pub struct Context {
     jobs: usize,
     seed: u64,
     restart: bool,
+    hushed: AtomicBool,
 }
 
 impl Context {
+    /// Keeps results back while a command runs others inside it.
+    fn hush(&self, hushed: bool) {
+        self.hushed.store(hushed, Ordering::Relaxed);
+    }
+
     /// Prints a result: JSON for scripts, text for people.
     fn show(&self, json: &serde_json::Value, text: &str) {
         use std::io::Write;
+        if self.hushed.load(Ordering::Relaxed) {
+            return;
+        }
         let line = if self.json {
             json.to_string()
         } else {
@@ -64,7 +77,11 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<Done> {
     let global = cli.global;
-    let settings = Settings::load(global.config.as_deref())?;
+    let profile = matches!(cli.command, Some(Command::Reproduce(_)));
+    let file = global
+        .config
+        .or_else(|| profile.then(|| reproduce::MINI_CONFIG.into()));
+    let settings = Settings::load(file.as_deref())?;
     let seed = global.seed.unwrap_or(settings.seed);
     if global.print_config {
         print!("{}", settings.to_toml()?);
@@ -79,15 +96,25 @@ fn run(cli: Cli) -> anyhow::Result<Done> {
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         seed,
         restart: global.restart,
+        hushed: AtomicBool::new(false),
     };
     let Some(command) = cli.command else {
         anyhow::bail!("no command given; see `hydra --help`");
     };
     match command {
-        Command::Mine(args) => stages::mine(&context, &args),
-        Command::Index(args) => stages::index(&context, &args),
-        Command::Pairs(args) => stages::pairs(&context, &args),
+        Command::Mine(args) => training::mine(&context, &args),
+        Command::Index(args) => training::index(&context, &args),
+        Command::Pairs(args) => training::pairs(&context, &args),
+        Command::Train(args) => training::train(&context, &args),
+        Command::Threshold(args) => training::threshold(&context, &args),
+        Command::Retrieve(args) => evaluate::retrieve(&context, &args),
+        Command::Generate(args) => evaluate::generate(&context, &args),
+        Command::Execute(args) => evaluate::execute(&context, &args),
+        Command::Score(args) => evaluate::score(&context, &args),
         Command::Eval(args) => evaluate::eval(&context, &args),
-        Command::Doctor => stages::doctor(&context),
+        Command::Tables(args) => tables::tables(&context, &args),
+        Command::Reproduce(args) => reproduce::reproduce(&context, &args),
+        Command::BenchEnv(args) => benchmark::prepare(&context, &args),
+        Command::Doctor => benchmark::doctor(&context),
     }
 }

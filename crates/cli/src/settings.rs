@@ -13,10 +13,18 @@ pub struct Settings {
     pub seed: u64,
     /// Mining.
     pub mine: MineSettings,
+    /// Training.
+    pub train: hydra_dar::TrainConfig,
+    /// Retrieval.
+    pub retrieve: RetrieveSettings,
     /// An OpenAI-compatible server.
     pub openai: hydra_generate::OpenAiConfig,
     /// Running tests.
     pub execute: ExecuteSettings,
+    /// The mini benchmark, which the repository carries.
+    pub mini: BenchmarkSettings,
+    /// RepoExec.
+    pub repoexec: BenchmarkSettings,
 }
 
 impl Default for Settings {
@@ -25,8 +33,18 @@ impl Default for Settings {
             // The released package's seed.
             seed: 42,
             mine: MineSettings::default(),
+            train: hydra_dar::TrainConfig::default(),
+            retrieve: RetrieveSettings::default(),
             openai: hydra_generate::OpenAiConfig::default(),
             execute: ExecuteSettings::default(),
+            mini: BenchmarkSettings {
+                tasks: "datasets/mini/benchmark/tasks.jsonl".into(),
+                env: None,
+            },
+            repoexec: BenchmarkSettings {
+                tasks: "datasets/repoexec/repoexec.jsonl".into(),
+                env: None,
+            },
         }
     }
 }
@@ -48,6 +66,39 @@ impl Default for MineSettings {
             python: "python3".into(),
         }
     }
+}
+
+/// Retrieval. The defaults are the released package's.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetrieveSettings {
+    /// How many units BM25 returns.
+    pub bm25_top: usize,
+    /// How many units dense retrieval returns.
+    pub dense_top: usize,
+    /// How many units of BM25 Hydra takes before DAR's.
+    pub hydra_bm25_top: usize,
+}
+
+impl Default for RetrieveSettings {
+    fn default() -> Self {
+        Self {
+            bm25_top: 10,
+            dense_top: 10,
+            hydra_bm25_top: 5,
+        }
+    }
+}
+
+/// Where a benchmark lies.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BenchmarkSettings {
+    /// Its problems (JSON lines).
+    pub tasks: PathBuf,
+    /// The environment that `bench-env` made; absent: in the user's cache folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<PathBuf>,
 }
 
 /// Running tests.

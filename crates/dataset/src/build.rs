@@ -29,6 +29,9 @@ pub struct PairsConfig {
     pub split: Split,
     /// Decides the split and which negatives stay.
     pub seed: u64,
+    /// Also write `train.jsonl`, every train pair in the published form: many times the size of
+    /// the Parquet file. The other splits always have theirs.
+    pub full_jsonl: bool,
 }
 
 impl Default for PairsConfig {
@@ -37,6 +40,7 @@ impl Default for PairsConfig {
             split: Split::Repository,
             // The released package's seed.
             seed: 42,
+            full_jsonl: false,
         }
     }
 }
@@ -78,7 +82,7 @@ pub fn build(
         });
     }
     let parts = assign(&names, config.seed);
-    let mut output = Output::create(out)?;
+    let mut output = Output::create(out, config.full_jsonl)?;
     let mut owed = 0;
     let task = progress.start("pairs", Some(names.len() as u64));
     for name in &names {
@@ -178,11 +182,12 @@ struct Output {
 }
 
 impl Output {
-    fn create(out: &Path) -> Result<Self, DatasetError> {
+    fn create(out: &Path, full_jsonl: bool) -> Result<Self, DatasetError> {
         let mut streams = BTreeMap::new();
         for name in Part::ALL.map(Part::name).into_iter().chain([DOWNSAMPLED]) {
+            let lines = full_jsonl || name != Part::Train.name();
             let stream = Stream {
-                files: PairFiles::create(out, name)?,
+                files: PairFiles::create(out, name, lines)?,
                 summary: PartSummary::default(),
             };
             streams.insert(name, stream);

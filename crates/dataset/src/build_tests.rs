@@ -32,6 +32,7 @@ fn corpus(root: &Path) -> PathBuf {
 fn made(corpus: &Path, out: &Path, split: Split) -> PairsSummary {
     let config = PairsConfig {
         split,
+        full_jsonl: true,
         ..PairsConfig::default()
     };
     build(corpus, &config, out, &Silent).unwrap()

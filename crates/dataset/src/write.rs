@@ -49,10 +49,10 @@ struct Published<'a> {
     label: u8,
 }
 
-/// One split under construction, in both formats; nothing is visible before
+/// One split under construction; nothing is visible before
 /// [`PairFiles::commit`].
 pub(crate) struct PairFiles {
-    lines: AtomicFile,
+    lines: Option<AtomicFile>,
     lines_path: PathBuf,
     table: AtomicFile,
     table_path: PathBuf,
@@ -61,8 +61,8 @@ pub(crate) struct PairFiles {
 }
 
 impl PairFiles {
-    /// Starts `<folder>/<name>.parquet` and `<folder>/<name>.jsonl`.
-    pub fn create(folder: &Path, name: &str) -> Result<Self, DatasetError> {
+    /// Starts `<folder>/<name>.parquet` and, if `lines` is set, `<folder>/<name>.jsonl`.
+    pub fn create(folder: &Path, name: &str, lines: bool) -> Result<Self, DatasetError> {
         let lines_path = folder.join(format!("{name}.jsonl"));
         let table_path = folder.join(format!("{name}.parquet"));
         let table = AtomicFile::create(&table_path)?;
@@ -75,7 +75,7 @@ impl PairFiles {
             .batched(&schema())
             .map_err(|e| parquet_error(&table_path, &e))?;
         Ok(Self {
-            lines: AtomicFile::create(&lines_path)?,
+            lines: lines.then(|| AtomicFile::create(&lines_path)).transpose()?,
             lines_path,
             table,
             table_path,
@@ -86,16 +86,18 @@ impl PairFiles {
 
     /// Adds a pair.
     pub fn push(&mut self, pair: PairRecord) -> Result<(), DatasetError> {
-        let text = text::pair_text(&pair.query, &pair.candidate);
-        let row = Published {
-            text: &text,
-            label: pair.label,
-        };
-        let line = python_json::dumps(&row).map_err(|e| CoreError::Document {
-            path: self.lines_path.clone(),
-            message: e.to_string(),
-        })?;
-        writeln!(self.lines, "{line}").map_err(CoreError::io(&self.lines_path))?;
+        if let Some(lines) = &mut self.lines {
+            let text = text::pair_text(&pair.query, &pair.candidate);
+            let row = Published {
+                text: &text,
+                label: pair.label,
+            };
+            let line = python_json::dumps(&row).map_err(|e| CoreError::Document {
+                path: self.lines_path.clone(),
+                message: e.to_string(),
+            })?;
+            writeln!(lines, "{line}").map_err(CoreError::io(&self.lines_path))?;
+        }
         self.waiting.push(pair);
         if self.waiting.len() >= ROW_GROUP {
             self.flush()?;
@@ -120,7 +122,9 @@ impl PairFiles {
             .finish()
             .map_err(|e| parquet_error(&self.table_path, &e))?;
         self.table.commit()?;
-        self.lines.commit()?;
+        if let Some(lines) = self.lines {
+            lines.commit()?;
+        }
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hydra_core::records::Hit;
 
-use crate::{Retriever, Target, hit};
+use crate::{RetrieveError, Retriever, Target, best};
 
 /// rank-bm25's defaults.
 const K1: f64 = 1.5;
@@ -89,16 +89,9 @@ impl Retriever for Bm25 {
         "bm25"
     }
 
-    fn retrieve(&self, target: &Target) -> Vec<Hit> {
+    fn retrieve(&self, target: &Target) -> Result<Vec<Hit>, RetrieveError> {
         let documents: Vec<&str> = target.pool.iter().map(|u| u.source.as_str()).collect();
         let scores = bm25_scores(&documents, &target.task.prompt);
-        let mut ranked: Vec<usize> = (0..scores.len()).collect();
-        ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        ranked
-            .into_iter()
-            .take(self.top)
-            .enumerate()
-            .map(|(rank, at)| hit(target.pool[at], "bm25", scores[at], rank + 1))
-            .collect()
+        Ok(best(target, "bm25", &scores, self.top))
     }
 }

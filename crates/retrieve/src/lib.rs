@@ -1,7 +1,8 @@
 //! Retrievers: which units of a repository a function about to be written should be shown with.
 //!
 //! [`Retriever`] is the seam: it is given a [`Target`] — a task without its body, and its
-//! leak-free pool — and returns ranked hits. [`Bm25`] ranks by the words of the prompt,
+//! leak-free pool — and returns ranked hits. [`Bm25`] ranks by the words of the prompt, [`Dense`]
+//! by embeddings, [`Dar`] keeps what it holds for a dependency, [`Hydra`] joins BM25 and DAR, and
 //! [`NoContext`] returns nothing. [`assemble_prompt`] writes the published prompt, and
 //! [`retrieve`] does all of it for many tasks.
 //!
@@ -13,10 +14,12 @@
 //! ```
 
 mod bm25;
+mod learned;
 mod prompt;
 mod run;
 
 pub use bm25::{Bm25, bm25_scores};
+pub use learned::{Dar, Dense, Hydra};
 pub use prompt::{INSTRUCTION, assemble_prompt};
 pub use run::{Failure, Retrieved, retrieve};
 
@@ -38,7 +41,18 @@ pub trait Retriever: Sync {
     fn name(&self) -> &str;
 
     /// The chosen units, best first, ranks from 1.
-    fn retrieve(&self, target: &Target) -> Vec<Hit>;
+    ///
+    /// # Errors
+    /// A model that fails on this target; others may still succeed.
+    fn retrieve(&self, target: &Target) -> Result<Vec<Hit>, RetrieveError>;
+}
+
+/// Why nothing could be retrieved for a target.
+#[derive(Debug, thiserror::Error)]
+pub enum RetrieveError {
+    /// The model failed.
+    #[error(transparent)]
+    Model(#[from] hydra_dar::DarError),
 }
 
 /// Shows nothing: the target alone.
@@ -50,9 +64,21 @@ impl Retriever for NoContext {
         "none"
     }
 
-    fn retrieve(&self, _: &Target) -> Vec<Hit> {
-        Vec::new()
+    fn retrieve(&self, _: &Target) -> Result<Vec<Hit>, RetrieveError> {
+        Ok(Vec::new())
     }
+}
+
+/// The `top` units with the highest scores; the first in the pool's order of those that are equal.
+fn best(target: &Target, retriever: &str, scores: &[f64], top: usize) -> Vec<Hit> {
+    let mut ranked: Vec<usize> = (0..scores.len()).collect();
+    ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    ranked
+        .into_iter()
+        .take(top)
+        .enumerate()
+        .map(|(rank, at)| hit(target.pool[at], retriever, scores[at], rank + 1))
+        .collect()
 }
 
 /// A ranked unit as a record.

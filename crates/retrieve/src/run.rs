@@ -25,7 +25,7 @@ pub struct Retrieved {
     /// Milliseconds around the retriever alone, for each record. Kept apart so that the records
     /// are the same in every run.
     pub milliseconds: Vec<f64>,
-    /// Tasks whose target is not where the benchmark says.
+    /// Tasks whose target is not where the benchmark says, or for which the model failed.
     pub failed: Vec<Failure>,
 }
 
@@ -52,7 +52,16 @@ pub fn retrieve(
             pool: index.pool(&unit.id),
         };
         let start = Instant::now();
-        let hits = retriever.retrieve(&target);
+        let hits = match retriever.retrieve(&target) {
+            Ok(hits) => hits,
+            Err(error) => {
+                done.failed.push(Failure {
+                    task: task.id.clone(),
+                    reason: error.to_string(),
+                });
+                continue;
+            }
+        };
         done.milliseconds.push(start.elapsed().as_secs_f64() * 1e3);
         let imports = index.import_statements(&task.path);
         done.retrievals.push(Retrieval {

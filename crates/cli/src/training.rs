@@ -1,13 +1,16 @@
-//! From sources to training pairs: `mine`, `index`, `pairs`.
+//! From sources to a trained retriever: `mine`, `index`, `pairs`, `train`, `threshold`.
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use hydra_core::{Progress, RunDir, RunSpec, jsonl};
-use hydra_dataset::{PairsConfig, PairsSummary, Split};
+use hydra_core::{Mode, Progress, RunDir, RunSpec, jsonl, write_json};
+use hydra_dar::{Cpu, CpuTraining, DarScorer, EncoderConfig, Pair, TrainConfig, TrainSummary};
+use hydra_dataset::{PairsConfig, PairsSummary, Split, read_pairs};
 use hydra_mine::{MineConfig, mine_folder, mine_wheels};
 use hydra_pyindex::RepoIndex;
 use serde_json::json;
 
-use crate::args::{IndexArgs, MineArgs, PairsArgs, Source, SplitArg};
+use crate::args::{IndexArgs, MineArgs, PairsArgs, Source, SplitArg, ThresholdArgs, TrainArgs};
 use crate::{Context, Done};
 
 /// `hydra mine`.
@@ -120,6 +123,7 @@ pub fn pairs(context: &Context, args: &PairsArgs) -> anyhow::Result<Done> {
             SplitArg::Pair => Split::Pair,
         },
         seed: context.seed,
+        full_jsonl: args.full_jsonl,
     };
     if !args.corpus.is_dir() {
         bail!(
@@ -180,27 +184,137 @@ fn describe_pairs(summary: &PairsSummary) -> String {
     text
 }
 
-/// `hydra doctor`.
-pub fn doctor(context: &Context) -> anyhow::Result<Done> {
-    let probe = hydra_sandbox::probe();
-    let mut text = format!(
-        "kernel         {}\nuser           {}\nmemory limit   {}\nisolation      ",
-        probe.kernel, probe.uid, probe.memory_limit
-    );
-    match (&probe.refused, probe.launch_ms) {
-        (Some(refused), _) => {
-            text += &format!(
-                "none: {}\nremedy         {}",
-                refused.reason, refused.remedy
-            );
-        }
-        (None, Some(ms)) => text += &format!("works, {ms:.1} ms a launch"),
-        (None, None) => text += "works",
+/// `hydra train`.
+pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
+    let config = train_config(context, args);
+    let file = |split: &str| args.pairs.as_ref().map(|dir| dir.join(split));
+    let train = args.train.clone().or_else(|| file("train_downsampling.parquet"));
+    let valid = args.valid.clone().or_else(|| file("valid.parquet"));
+    let (train, valid) = train
+        .zip(valid)
+        .context("say --pairs DIR, or --train FILE and --valid FILE")?;
+    // The model counts by its content, not by its place.
+    let mut described = config.clone();
+    described.model = None;
+    let mut spec = RunSpec::new("train", serde_json::to_value(&described)?, context.seed)
+        .input("train", &train)?
+        .input("valid", &valid)?;
+    if let Some(model) = &config.model {
+        spec = spec.input("model", model)?;
     }
-    context.show(&serde_json::to_value(&probe)?, &text);
-    Ok(if probe.isolated {
-        Done::All
+    let mut outputs = vec!["model".to_owned(), "metrics.jsonl".to_owned()];
+    outputs.extend(["summary.json", "threshold.json", "run.threshold.json"].map(str::to_owned));
+    outputs.extend(checkpoints(&args.out));
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let run = RunDir::open(&args.out, spec, false, context.restart, &outputs)?;
+    let summary_file = run.file("summary.json");
+    let summary: TrainSummary = if run.finished() && summary_file.exists() {
+        serde_json::from_slice(&std::fs::read(&summary_file)?)
+            .with_context(|| format!("{} is no summary", summary_file.display()))?
     } else {
-        Done::SomeFailed
-    })
+        let summary = hydra_dar::train::<CpuTraining>(
+            &config,
+            context.seed,
+            &pairs_of(&train)?,
+            &pairs_of(&valid)?,
+            &args.out,
+            &Default::default(),
+            &context.bars,
+        )?;
+        run.finish()?;
+        summary
+    };
+    let best = &summary.best;
+    let text = format!(
+        "{} steps over {} pairs; loss {:.4} at the start, {:.4} at the end\n\
+         best at step {}: validation recall {:.4}, precision {:.4}, F1 {:.4} (at argmax, {} pairs)\n{}",
+        summary.steps,
+        summary.pairs,
+        summary.loss[0],
+        summary.loss[1],
+        summary.best_step,
+        best.recall,
+        best.precision,
+        best.f1,
+        summary.valid,
+        args.out.join("model").display()
+    );
+    context.show(&serde_json::to_value(&summary)?, &text);
+    Ok(Done::All)
+}
+
+fn train_config(context: &Context, args: &TrainArgs) -> TrainConfig {
+    let mut config = context.settings.train.clone();
+    if args.model.is_some() {
+        config.model.clone_from(&args.model);
+    }
+    if args.steps.is_some() {
+        config.max_steps = args.steps;
+    }
+    config.batch = args.batch.unwrap_or(config.batch);
+    config.accumulation = args.accumulation.unwrap_or(config.accumulation);
+    config.max_tokens = args.max_tokens.unwrap_or(config.max_tokens);
+    config.learning_rate = args.learning_rate.unwrap_or(config.learning_rate);
+    config
+}
+
+/// The checkpoint folders in a run's folder.
+fn checkpoints(run: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(run).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with("checkpoint"))
+        .collect()
+}
+
+fn pairs_of(path: &Path) -> anyhow::Result<Vec<Pair>> {
+    let pairs = read_pairs(path)?.into_iter().map(|pair| Pair {
+        query: pair.query,
+        candidate: pair.candidate,
+        label: pair.label,
+    });
+    Ok(pairs.collect())
+}
+
+/// `hydra threshold`.
+pub fn threshold(context: &Context, args: &ThresholdArgs) -> anyhow::Result<Done> {
+    let path: PathBuf = if args.pairs.is_dir() {
+        args.pairs.join("valid.parquet")
+    } else {
+        args.pairs.clone()
+    };
+    let model = args.run.join("model");
+    if !model.is_dir() {
+        bail!(
+            "{}: no such folder; train with `hydra train --out {}` first",
+            model.display(),
+            args.run.display()
+        );
+    }
+    let scorer = DarScorer::<Cpu>::load(&model, &Default::default())?;
+    let spec = RunSpec::new("threshold", json!({"sample": args.sample}), context.seed)
+        .input("pairs", &path)?
+        .input("model", &model)?;
+    let run = RunDir::open(&args.run, spec, true, true, &["threshold.json"])?;
+    let all = pairs_of(&path)?;
+    let pairs = hydra_dar::sample(&all, args.sample.unwrap_or(0), context.seed);
+    let pairs: Vec<Pair> = pairs.into_iter().cloned().collect();
+    if pairs.is_empty() {
+        bail!("{}: holds no pairs", path.display());
+    }
+    let scores = scorer.score_pairs(&pairs, &context.bars)?;
+    let p1: Vec<f32> = scores.iter().map(|score| score.p1).collect();
+    let labels: Vec<u8> = pairs.iter().map(|pair| pair.label).collect();
+    let table = hydra_dar::brp_table(&p1, &labels);
+    write_json(args.run.join("threshold.json"), &table)?;
+    run.finish()?;
+    let shown = hydra_report::threshold_table(&table, mode_of(&args.run)?);
+    context.show(&serde_json::to_value(&table)?, &shown.to_markdown());
+    Ok(Done::All)
+}
+
+/// How the model of a run reads its input.
+pub fn mode_of(run: &Path) -> anyhow::Result<Mode> {
+    let config = EncoderConfig::read(&run.join("model/config.json"))?;
+    Ok(config.input.map_or(Mode::AsReleased, |input| input.mode))
 }

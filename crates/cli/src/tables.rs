@@ -1,0 +1,115 @@
+//! `hydra tables`: the paper's tables out of what there is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use hydra_core::records::{Metrics, ThresholdTable};
+use hydra_core::{write_atomic, write_json};
+use hydra_report::Table;
+use serde_json::json;
+
+use crate::args::TablesArgs;
+use crate::{Context, Done, training};
+
+/// Figures that others published.
+const REFERENCE: &str = "results/reference";
+/// Where to look if nothing is said.
+const FOLDERS: [&str; 2] = ["results", "experiments"];
+/// Folders below folders that are looked into: `results/<eval>/<retriever>/`, and one more.
+const DEPTH: usize = 4;
+
+/// `hydra tables`.
+pub fn tables(context: &Context, args: &TablesArgs) -> anyhow::Result<Done> {
+    let mut found = Found::default();
+    if args.folders.is_empty() {
+        for folder in FOLDERS.map(Path::new).into_iter().filter(|f| f.is_dir()) {
+            found.look(folder, DEPTH)?;
+        }
+    }
+    for folder in &args.folders {
+        if !folder.is_dir() {
+            bail!("{}: no such folder; run `hydra eval` first", folder.display());
+        }
+        found.look(folder, DEPTH)?;
+    }
+    let mut tables = Vec::new();
+    for path in &found.thresholds {
+        tables.push(threshold_table(path)?);
+    }
+    let mut runs: Vec<Metrics> = Vec::new();
+    for path in &found.metrics {
+        let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let metrics = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is no metrics file", path.display()))?;
+        runs.push(metrics);
+    }
+    if !runs.is_empty() {
+        let mut published = hydra_report::published(Path::new(REFERENCE))?;
+        published.retain(|row| runs.iter().any(|run| run.benchmark == row.benchmark));
+        tables.push(hydra_report::retrieval_table(&runs));
+        tables.push(hydra_report::generation_table(&runs, &published));
+        tables.push(hydra_report::latency_table(&runs));
+    }
+    if tables.is_empty() {
+        bail!("there are no figures yet: no metrics.json and no threshold.json was found");
+    }
+    let text: Vec<String> = tables.iter().map(Table::to_markdown).collect();
+    let text = text.join("\n");
+    if let Some(out) = &args.out {
+        write_atomic(out.join("tables.md"), text.as_bytes())?;
+        write_json(out.join("tables.json"), &tables)?;
+    }
+    context.show(&json!({"tables": tables, "metrics": runs}), &text);
+    Ok(Done::All)
+}
+
+fn threshold_table(path: &Path) -> anyhow::Result<Table> {
+    let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let table: ThresholdTable = serde_json::from_slice(&text)
+        .with_context(|| format!("{} is no threshold table", path.display()))?;
+    let run = path.parent().unwrap_or(Path::new("."));
+    Ok(hydra_report::threshold_table(&table, training::mode_of(run)?))
+}
+
+/// Files with figures, in the order of their paths, each once.
+#[derive(Default)]
+struct Found {
+    metrics: BTreeSet<PathBuf>,
+    thresholds: BTreeSet<PathBuf>,
+}
+
+impl Found {
+    fn look(&mut self, folder: &Path, depth: usize) -> anyhow::Result<()> {
+        let entries = std::fs::read_dir(folder)
+            .with_context(|| format!("cannot list {}", folder.display()))?;
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot list {}", folder.display()))?;
+            let path = entry.path();
+            // A link is not followed: it may lead back up.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if depth > 0 {
+                    self.look(&path, depth - 1)?;
+                }
+            } else if path.file_name().is_some_and(|name| name == "metrics.json") {
+                self.metrics.insert(path);
+            } else if path.file_name().is_some_and(|name| name == "threshold.json") {
+                self.thresholds.insert(path);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Verdicts and exceptions of a run, as text.
+pub fn verdicts(metrics: &Metrics) -> String {
+    let list = |counts: &std::collections::BTreeMap<String, usize>| {
+        let parts: Vec<String> = counts.iter().map(|(name, n)| format!("{n} {name}")).collect();
+        if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    };
+    format!(
+        "Verdicts: {}\nExceptions: {}\n",
+        list(&metrics.verdicts),
+        list(&metrics.exceptions)
+    )
+}

@@ -1,0 +1,3 @@
+"""A small stack machine."""
+
+from .machine import Machine, run

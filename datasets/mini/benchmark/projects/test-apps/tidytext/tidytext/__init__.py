@@ -1,0 +1,3 @@
+"""Text in good order."""
+
+from .words import split_words, stem

@@ -1,0 +1,4 @@
+"""An event log."""
+
+from .event import Event, make_event
+from .log import Log

@@ -1,0 +1,2 @@
+from .queue import Queue
+from .task import Task, make_task

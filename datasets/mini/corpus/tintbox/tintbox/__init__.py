@@ -1,0 +1,4 @@
+"""Colours."""
+
+from .colour import BLACK, WHITE, Colour
+from .mix import blend, gradient

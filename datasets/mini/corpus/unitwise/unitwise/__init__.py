@@ -1,0 +1,2 @@
+from .quantity import Quantity
+from .convert import convert, to_base

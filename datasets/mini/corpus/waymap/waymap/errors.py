@@ -1,0 +1,10 @@
+class RouteError(Exception):
+    """Anything about routes."""
+
+
+class NotFound(RouteError):
+    """No route for a path."""
+
+
+class MethodNotAllowed(RouteError):
+    """A route, but not for this method."""
