@@ -116,7 +116,8 @@ fn benchmark(folder: &Folder) {
         "task_id": 3, "project": "demo", "module": "demo.high", "entry_point": "twice",
         "function_signature": "def twice(x):", "docstring": "Twice x.",
         "target_function_prompt": "def twice(x):\n    \"\"\"Twice x.\"\"\"",
-        "solution": solution,
+        "solution": solution, "solution_body": "    return scale(x, 2)",
+        "prompt": "from .low import scale\n\ndef twice(x):", "isContained": false,
         "check": format!("import sys\nsys.path.insert(1, '/input/demo')\nfrom demo.low import scale\n{solution}\nassert twice(4) == 8\n"),
         "dependencies": [{"name": "scale", "kind": "function", "file": "demo/low.py"}],
     });
@@ -140,12 +141,17 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
     ];
     let with = |more: &[&str]| [&eval[..], more].concat().join("\n");
     let call = |line: String| run(&line.split('\n').collect::<Vec<_>>());
-    let output = call(with(&["--retriever", "bm25", "--out", &at("gold")]));
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let metrics = |output: &Output| -> serde_json::Value {
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        value["metrics"][0].clone()
+    };
+    let value = metrics(&call(with(&["--retriever", "bm25", "--out", &at("gold")])));
     assert_eq!(value["pass_at"]["1"], 1.0);
-    assert_eq!(value["retrieval"]["function"]["recall"], 1.0);
+    let function = &value["retrieval_by_kind"]["function"];
+    assert_eq!((&function["found"], &function["wanted"]), (&1.into(), &1.into()));
+    assert_eq!(value["dir"], 1.0);
 
     folder.write(
         "recorded.jsonl",
@@ -161,9 +167,9 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
         "2",
         "--out",
     ];
-    let replayed = call(with(&[&replay[..], &[&at("replay")]].concat()));
-    let value: serde_json::Value = serde_json::from_slice(&replayed.stdout).expect("JSON");
+    let value = metrics(&call(with(&[&replay[..], &[&at("replay")]].concat())));
     assert_eq!(value["pass_at"]["1"], 0.5);
+    assert_eq!(value["dir"], 0.5);
     assert_eq!(value["exceptions"]["AssertionError"], 1);
 
     let refused = |more: &[&str], words: &[&str]| {
@@ -187,8 +193,17 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
         &[&openai[..], &["--out", &at("e3")]].concat(),
         &["127.0.0.1:9"],
     );
+    refused(
+        &["--retriever", "dar", "--out", &at("e5")],
+        &["--dar", "hydra train"],
+    );
     folder.write("tasks.jsonl", "{\"task_id\": 3}\n");
     refused(&["--out", &at("e4")], &["tasks.jsonl", "line 1"]);
+    let nowhere = at("nowhere");
+    refuses(&["eval", "mine", "--tasks", &nowhere, "--projects", &nowhere], &["nowhere"]);
+    refuses(&["eval", "other"], &["--tasks and --projects"]);
+    refuses(&["score", "mini", "--dir", &nowhere, "--generator", "x"], &["nowhere", "hydra execute"]);
+    refuses(&["tables", &nowhere], &["nowhere"]);
 }
 
 #[test]
@@ -281,4 +296,219 @@ fn another_seed_in_the_same_folder_is_refused() {
     refuses(&other, &["seed 42 (now 7)", "--restart"]);
     other.push("--restart");
     assert!(run(&other).status.success());
+}
+
+/// Settings of a training of a few seconds.
+const QUICK: &str = "[train]\nbatch = 4\naccumulation = 2\nepochs = 9\nmax_steps = 30\nmax_tokens = 48\nlearning_rate = 1e-3\neval_every = 10\nvalid_sample = 20\ncheckpoint_every = 4\n\n[train.tiny]\nlayers = 1\nhidden = 16\nheads = 2\nvocabulary = 400\npositions = 48\n\n[execute]\ntimeout = 10\n";
+
+/// Pairs of which every other is a dependency, in the published form.
+fn training_pairs(folder: &Folder) {
+    let lines: String = (0..60)
+        .map(|n| {
+            let text = format!("{{\"name\": \"use_{n}\"}}</s>def low_{}(x):", n / 2);
+            serde_json::json!({"text": text, "label": n % 2}).to_string() + "\n"
+        })
+        .collect();
+    folder.write("train.jsonl", &lines);
+    folder.write("valid.jsonl", &lines);
+    folder.write("quick.toml", QUICK);
+}
+
+/// Runs a command, killing it after each of these times, then to its end.
+fn killed(command: impl Fn() -> Command, milliseconds: &[u64]) {
+    for &after in milliseconds {
+        let mut child = command()
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        std::thread::sleep(Duration::from_millis(after));
+        child.kill().expect("SIGKILL is sent");
+        child.wait().expect("it ends");
+    }
+    let output = command().output().expect("the binary starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+}
+
+fn same(folder: &Folder, straight: &str, killed: &str, names: &[&str]) {
+    for name in names {
+        let read = |out: &str| std::fs::read(folder.at(&format!("{out}/{name}"))).expect("there");
+        assert!(read(straight) == read(killed), "{name} differs after kills");
+    }
+}
+
+#[test]
+fn train_survives_kills_with_the_same_bytes() {
+    let folder = Folder::new();
+    training_pairs(&folder);
+    let (train, valid) = (folder.at("train.jsonl"), folder.at("valid.jsonl"));
+    let quick = folder.at("quick.toml");
+    let command = |out: &str| {
+        let out = folder.at(out);
+        let files = ["--train", &train, "--valid", &valid, "--out", &out];
+        hydra(&[&["--config", &quick, "train"], &files[..]].concat())
+    };
+    killed(|| command("straight"), &[]);
+    killed(|| command("killed"), &[150, 400, 900, 1500]);
+    same(
+        &folder,
+        "straight",
+        "killed",
+        &[
+            "model/model.safetensors",
+            "model/config.json",
+            "model/tokenizer.json",
+            "metrics.jsonl",
+            "summary.json",
+        ],
+    );
+    // A finished run is shown again, one of another configuration refused.
+    killed(|| command("straight"), &[]);
+    let out = folder.at("straight");
+    let train = ["train", "--train", &train, "--valid", &valid, "--out", &out];
+    refuses(&train, &["another configuration", "--restart"]);
+}
+
+/// Answers every completion after a moment, with what only the request decides.
+fn server() -> String {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+                let mut length = 0;
+                loop {
+                    let mut line = String::new();
+                    if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                        return;
+                    }
+                    if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                        length = value.trim().parse().expect("a length");
+                    }
+                    if line == "\r\n" {
+                        break;
+                    }
+                }
+                let mut body = vec![0; length];
+                if reader.read_exact(&mut body).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(40));
+                let sum: u64 = body.iter().map(|b| u64::from(*b)).sum();
+                let content = format!("return scale(x, {})", sum % 3);
+                let choice = serde_json::json!({"message": {"content": content}, "finish_reason": "stop"});
+                let text = serde_json::json!({"choices": [choice]}).to_string();
+                let mut stream = stream;
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
+                    text.len()
+                );
+            });
+        }
+    });
+    format!("http://{address}/v1")
+}
+
+#[test]
+fn generate_and_execute_survive_kills_with_the_same_bytes() {
+    let folder = Folder::new();
+    benchmark(&folder);
+    let url = server();
+    let (tasks, projects) = (folder.at("tasks.jsonl"), folder.at("projects"));
+    let place = ["demo", "--tasks", &tasks, "--projects", &projects];
+    let stage = |name: &str, more: &[&str]| {
+        hydra(&[&[name], &place[..], more].concat())
+    };
+    for (out, kills) in [("straight", &[][..]), ("killed", &[60, 250, 500][..])] {
+        let dir = folder.at(out);
+        killed(|| stage("retrieve", &["--retriever", "bm25", "--out", &dir]), &[]);
+        let openai = ["--generator", "openai", "--base-url", &url, "--model", "m", "-n", "40"];
+        killed(|| stage("generate", &[&["--dir", &dir], &openai[..]].concat()), kills);
+    }
+    same(&folder, "straight", "killed", &["retrieval.jsonl", "answers.jsonl"]);
+
+    // Forty answers that all differ, so that each is a run of its own.
+    let answers: String = (0..40)
+        .map(|n| {
+            let completion = format!("return scale(x, 2) + {n} - {n}");
+            serde_json::json!({"task": "demo/3", "sample": n, "completion": completion}).to_string() + "\n"
+        })
+        .collect();
+    folder.write("answers.jsonl", &answers);
+    let replay = folder.at("answers.jsonl");
+    for (out, kills) in [("straight2", &[][..]), ("killed2", &[100, 400, 700][..])] {
+        let dir = folder.at(out);
+        killed(|| stage("retrieve", &["--retriever", "none", "--out", &dir]), &[]);
+        let recorded = ["--generator", "replay", "--replay", &replay, "-n", "40"];
+        killed(|| stage("generate", &[&["--dir", &dir], &recorded[..]].concat()), &[]);
+        killed(|| stage("execute", &["--dir", &dir]), kills);
+        killed(|| stage("score", &["--dir", &dir, "--generator", "replay"]), &[]);
+    }
+    same(&folder, "straight2", "killed2", &["answers.jsonl", "verdicts.jsonl"]);
+    let verdicts = std::fs::read_to_string(folder.at("killed2/verdicts.jsonl")).expect("there");
+    assert_eq!(verdicts.matches("\"passed\"").count(), 40, "{verdicts}");
+}
+
+#[test]
+fn training_inputs_that_are_wrong_are_named() {
+    let folder = Folder::new();
+    training_pairs(&folder);
+    let at = |name: &str| folder.at(name);
+    let (good, out) = (at("train.jsonl"), at("out"));
+    let attempt = |train: &str, more: &[&str], words: &[&str]| {
+        let files = ["train", "--train", train, "--valid", &good, "--out", &out];
+        refuses(&[&files[..], more, &["--restart"]].concat(), words);
+    };
+    attempt(&at("nowhere.parquet"), &[], &["nowhere.parquet"]);
+    folder.write("broken.parquet", "PAR1 this is no table");
+    attempt(&at("broken.parquet"), &[], &["broken.parquet"]);
+    folder.write("broken.jsonl", "{\"text\": \"a</s>b\", \"label\": 1}\n{\"text\": \"a</s>b\"\n");
+    attempt(&at("broken.jsonl"), &[], &["broken.jsonl", "line 2"]);
+    attempt(&good, &["--model", &at("nowhere")], &["nowhere"]);
+    let fixture = root().join("crates/dar/tests/fixtures/bert");
+    for name in ["config.json", "model.safetensors", "tokenizer.json"] {
+        std::fs::create_dir_all(at("model")).expect("made");
+        std::fs::copy(fixture.join(name), at(&format!("model/{name}"))).expect("copied");
+    }
+    let config = std::fs::read_to_string(at("model/config.json")).expect("there");
+    folder.write("model/config.json", &config.replace("\"hidden_size\": 16", "\"hidden_size\": 32"));
+    attempt(&good, &["--model", &at("model")], &["model.safetensors", "shape"]);
+    refuses(&["threshold", "--run", &at("nowhere"), "--pairs", &good], &["nowhere", "hydra train"]);
+}
+
+#[test]
+fn the_mini_profile_goes_from_the_corpus_to_the_tables() {
+    let folder = Folder::new();
+    folder.write("quick.toml", QUICK);
+    let (quick, out) = (folder.at("quick.toml"), folder.at("out"));
+    let output = run(&["--config", &quick, "--json", "reproduce", "--out", &out]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let titles: Vec<&str> = value["tables"]
+        .as_array()
+        .expect("tables")
+        .iter()
+        .filter_map(|table| table["title"].as_str())
+        .collect();
+    for wanted in ["Table 1", "Table 3", "Table 4"] {
+        assert!(titles.iter().any(|title| title.starts_with(wanted)), "{titles:?}");
+    }
+    let metrics = value["metrics"].as_array().expect("metrics");
+    assert_eq!(metrics.len(), 5);
+    for run in metrics {
+        for figure in [&run["pass_at"]["1"], &run["pass_at"]["3"], &run["dir"]] {
+            let figure = figure.as_f64().expect("a figure");
+            assert!(figure > 0.0 && figure < 1.0, "{run}");
+        }
+        assert_eq!((&run["tasks"], &run["samples"]), (&37.into(), &5.into()));
+    }
+    // A second run has nothing to do and says the same.
+    let again = run(&["--config", &quick, "--json", "reproduce", "--out", &out]);
+    let again: serde_json::Value = serde_json::from_slice(&again.stdout).expect("JSON");
+    assert_eq!(again["tables"], value["tables"]);
 }
