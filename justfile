@@ -2,6 +2,10 @@
 
 hydra := "cargo run --release --quiet --"
 
+# From the bundled corpus to printed tables: no network, no GPU.
+demo:
+    cargo run --release -- reproduce --profile mini
+
 # Collect repositories: `just mine --source wheels --list my-list.txt --out datasets/corpora/mine`.
 mine *args:
     {{hydra}} mine {{args}}
@@ -10,9 +14,21 @@ mine *args:
 pairs *args:
     {{hydra}} pairs {{args}}
 
-# Retrieve, generate, execute, score.
+# Train the dependency-aware retriever.
+train *args:
+    {{hydra}} train {{args}}
+
+# Pick its threshold.
+threshold *args:
+    {{hydra}} threshold {{args}}
+
+# Retrieve, generate, execute, score: `just eval repoexec --retriever bm25`.
 eval *args:
     {{hydra}} eval {{args}}
+
+# Print the tables of everything under results/.
+tables *args:
+    {{hydra}} tables {{args}}
 
 # The tests, as CI runs them.
 test:

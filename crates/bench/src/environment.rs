@@ -67,9 +67,12 @@ pub struct EnvironmentConfig {
     pub version: (u32, u32),
     /// The list of [`Project`]s (JSON).
     pub projects: PathBuf,
-    /// The packages, `name==version` lines. A package that is published as sources only runs its
-    /// set-up code when it is installed: the lock is trusted, the projects are not.
+    /// The packages, `name==version` lines, all published as wheels: no set-up code runs.
     pub lock: PathBuf,
+    /// Modules of packages that are published as sources only, as a list of [`Project`]s whose
+    /// `project` is the module's file or folder in the archive. They are put beside the packages
+    /// as they are.
+    pub modules: PathBuf,
     /// An archive of recorded outputs (`.tar.gz`), if the tests open any.
     pub outputs: Option<PathBuf>,
 }
@@ -99,7 +102,8 @@ struct Built {
 struct Pythonic {
     version: String,
     lock_sha256: String,
-    /// Of what `pip list` says.
+    modules_sha256: String,
+    /// Of what `pip list` says, and of the modules.
     packages_sha256: String,
 }
 
@@ -221,12 +225,16 @@ impl Work {
         let place = self.folder.join("python");
         let python = place.join("bin/python");
         let lock_sha256 = hash::sha256_file(&config.lock)?;
+        let modules_sha256 = hash::sha256_file(&config.modules)?;
+        let modules = read_json::<Vec<Project>>(&config.modules)?;
         let (major, minor) = config.version;
+        let site = place.join(format!("lib/python{major}.{minor}/site-packages"));
         let wanted = format!("{major}.{minor}");
         if let Some(known) = &self.built.python
             && known.version == wanted
             && known.lock_sha256 == lock_sha256
-            && packages(&python).is_ok_and(|found| found == known.packages_sha256)
+            && known.modules_sha256 == modules_sha256
+            && packages(&python, &site, &modules).is_ok_and(|found| found == known.packages_sha256)
         {
             return Ok(python);
         }
@@ -239,16 +247,39 @@ impl Work {
         run(venv.args(["-m", "venv"]).arg(&place), "python -m venv")?;
         let mut pip = Command::new(&python);
         pip.args(["-m", "pip", "install", "--no-deps", "--quiet"])
+            .args(["--only-binary", ":all:"])
             .args(["--disable-pip-version-check", "--no-input", "-r"])
             .arg(&config.lock);
         run(&mut pip, "pip install")?;
+        for module in &modules {
+            self.module(module, &python, &site)?;
+        }
         self.built.python = Some(Pythonic {
             version: wanted,
             lock_sha256,
-            packages_sha256: packages(&python)?,
+            modules_sha256,
+            packages_sha256: packages(&python, &site, &modules)?,
         });
         self.save()?;
         Ok(python)
+    }
+
+    /// Puts a module of a source archive beside the installed packages.
+    fn module(&self, module: &Project, python: &Path, site: &Path) -> Result<(), BenchError> {
+        let archive = self.archive(module, python)?;
+        let beside = self.staging.join("unpacked");
+        remove(&beside)?;
+        unpack(&archive, 1, &beside)?;
+        let found = module.project.under(&beside);
+        if !found.exists() {
+            return Err(BenchError::Archive {
+                path: archive,
+                reason: format!("holds no {}", module.project),
+            });
+        }
+        let place = module.project.under(site);
+        std::fs::rename(&found, &place).map_err(CoreError::io(&place))?;
+        Ok(())
     }
 
     fn project(&mut self, project: &Project, python: &Path) -> Result<(), BenchError> {
@@ -360,12 +391,23 @@ fn top(project: &RepoPath) -> RepoPath {
     top
 }
 
-/// The hash of the installed packages' names and versions.
-fn packages(python: &Path) -> Result<String, BenchError> {
+/// The hash of the installed packages' names and versions, and of the modules beside them.
+fn packages(python: &Path, site: &Path, modules: &[Project]) -> Result<String, BenchError> {
     let mut list = Command::new(python);
     list.args(["-I", "-m", "pip", "list", "--format=freeze"])
         .arg("--disable-pip-version-check");
-    Ok(hash::sha256(run(&mut list, "pip list")?))
+    let mut all = run(&mut list, "pip list")?;
+    for module in modules {
+        let place = module.project.under(site);
+        let hash = if place.is_dir() {
+            // Python writes its bytecode there; only the sources count.
+            hash::sha256_file(place.join("__init__.py"))?
+        } else {
+            hash::sha256_file(&place)?
+        };
+        all += &format!("{} {hash}\n", module.project);
+    }
+    Ok(hash::sha256(all))
 }
 
 /// Runs to the end and returns what was printed.

@@ -101,6 +101,7 @@ fn the_gold_solutions_pass() {
         version: (3, 10),
         projects: workspace().join("configs/repoexec-projects.json"),
         lock: workspace().join("configs/repoexec-py310.lock"),
+        modules: workspace().join("configs/repoexec-modules.json"),
         outputs: Some(data.join("test_output.tar.gz")),
     };
     let environment = build(&config, &folder, &Silent).expect("the environment is built");

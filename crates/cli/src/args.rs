@@ -270,13 +270,13 @@ pub struct RetrieveArgs {
     /// Which tasks.
     #[command(flatten)]
     pub tasks: TaskArgs,
-    /// The retriever.
-    #[arg(long, value_enum)]
-    pub retriever: RetrieverName,
+    /// The retrievers, separated by commas.
+    #[arg(long = "retriever", value_enum, value_delimiter = ',', required = true)]
+    pub retrievers: Vec<RetrieverName>,
     /// The models.
     #[command(flatten)]
     pub models: ModelArgs,
-    /// The folder for `retrieval.jsonl`.
+    /// The folder for `retrieval.jsonl`; with several retrievers, each has a folder in it.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }
@@ -373,7 +373,12 @@ pub struct EvalArgs {
     #[command(flatten)]
     pub tasks: TaskArgs,
     /// The retrievers, separated by commas.
-    #[arg(long = "retriever", value_enum, value_delimiter = ',', default_value = "none")]
+    #[arg(
+        long = "retriever",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "none"
+    )]
     pub retrievers: Vec<RetrieverName>,
     /// The models.
     #[command(flatten)]

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use hydra_bench::{Benchmark, EnvironmentConfig, Interpreter, RepoExec, RepoExecConfig, find_python};
+use hydra_bench::{
+    Benchmark, EnvironmentConfig, Interpreter, RepoExec, RepoExecConfig, find_python,
+};
 use hydra_core::Progress;
 use hydra_core::records::Task;
 use serde_json::json;
@@ -32,7 +34,11 @@ pub struct Opened {
 pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
     let place = place(context, args)?;
     if !place.projects.is_dir() {
-        bail!("{}: no such folder{}", place.projects.display(), place.remedy);
+        bail!(
+            "{}: no such folder{}",
+            place.projects.display(),
+            place.remedy
+        );
     }
     let interpreter = match &place.python {
         Some(python) => Interpreter::find(python)
@@ -48,7 +54,11 @@ pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
         name: args.benchmark.clone(),
         tasks: place.tasks.clone(),
         projects: projects.clone(),
-        outputs: place.outputs.as_deref().map(std::path::absolute).transpose()?,
+        outputs: place
+            .outputs
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()?,
         interpreter,
         timeout: Duration::from_secs(settings.timeout),
         memory: settings.memory,
@@ -97,7 +107,8 @@ fn place(context: &Context, args: &TaskArgs) -> anyhow::Result<Place> {
             }
         }
         name => {
-            let missing = || format!("{name} is a benchmark of your own: say --tasks and --projects");
+            let missing =
+                || format!("{name} is a benchmark of your own: say --tasks and --projects");
             Place {
                 tasks: args.tasks.clone().with_context(missing)?,
                 projects: args.projects.clone().with_context(missing)?,
@@ -170,6 +181,7 @@ pub fn prepare(context: &Context, args: &BenchEnvArgs) -> anyhow::Result<Done> {
         version: (3, 10),
         projects: "configs/repoexec-projects.json".into(),
         lock: "configs/repoexec-py310.lock".into(),
+        modules: "configs/repoexec-modules.json".into(),
         outputs: args.test_output.clone(),
     };
     let built = hydra_bench::build(&config, &folder, &context.bars)?;
@@ -183,7 +195,10 @@ pub fn prepare(context: &Context, args: &BenchEnvArgs) -> anyhow::Result<Done> {
         "python    {}\nprojects  {}\noutputs   {}",
         built.python.display(),
         built.projects.display(),
-        built.outputs.as_ref().map_or("none".into(), |o| o.display().to_string()),
+        built
+            .outputs
+            .as_ref()
+            .map_or("none".into(), |o| o.display().to_string()),
     );
     let value = json!({
         "python": built.python,
@@ -197,10 +212,12 @@ pub fn prepare(context: &Context, args: &BenchEnvArgs) -> anyhow::Result<Done> {
 /// Where a Python of a version may be: on the search path, or installed by pyenv.
 fn pythons(version: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from(format!("python{version}"))];
-    let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(|| {
-        let home = std::env::var_os("HOME")?;
-        Some(Path::new(&home).join(".pyenv"))
-    });
+    let root = std::env::var_os("PYENV_ROOT")
+        .map(PathBuf::from)
+        .or_else(|| {
+            let home = std::env::var_os("HOME")?;
+            Some(Path::new(&home).join(".pyenv"))
+        });
     let versions = root.map(|root| root.join("versions"));
     let entries = versions.and_then(|folder| std::fs::read_dir(folder).ok());
     let mut installed: Vec<PathBuf> = entries
@@ -210,7 +227,8 @@ fn pythons(version: &str) -> Vec<PathBuf> {
         .filter(|entry| {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            name.strip_prefix(version).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            name.strip_prefix(version)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
         .map(|entry| entry.path().join("bin/python"))
         .collect();

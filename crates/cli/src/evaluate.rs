@@ -28,24 +28,27 @@ use crate::{Context, Done, tables};
 /// `hydra retrieve`.
 pub fn retrieve(context: &Context, args: &RetrieveArgs) -> anyhow::Result<Done> {
     let opened = benchmark::open(context, &args.tasks)?;
-    let done = retrieve_into(context, &opened, args.retriever, &args.models, &args.out)?;
-    let found = retrievals(&args.out)?;
-    let by_kind = hydra_bench::retrieved_by_kind(&opened.tasks, &found);
-    let text: String = by_kind
-        .iter()
-        .map(|(kind, row)| {
-            format!(
-                "{kind}: recall {:.4}, precision {:.4}, F1 {:.4} ({} of {} found, {} retrieved)\n",
-                row.recall(),
-                row.precision(),
-                row.f1(),
-                row.found,
-                row.wanted,
-                row.retrieved
-            )
-        })
-        .collect();
-    context.show(&json!({"tasks": found.len(), "retrieval": by_kind}), &text);
+    let mut done = Done::All;
+    let mut runs = Vec::new();
+    for &name in &args.retrievers {
+        let dir = match args.retrievers.len() {
+            1 => args.out.clone(),
+            _ => args.out.join(name.as_str()),
+        };
+        if let Done::SomeFailed = retrieve_into(context, &opened, name, &args.models, &dir)? {
+            done = Done::SomeFailed;
+        }
+        runs.push(measure(&opened, "none", &dir, &[])?);
+    }
+    let tables = [
+        hydra_report::retrieval_table(&runs),
+        hydra_report::latency_table(&runs),
+    ];
+    let text = tables
+        .each_ref()
+        .map(hydra_report::Table::to_markdown)
+        .join("\n");
+    context.show(&json!({"tables": tables, "metrics": runs}), &text);
     Ok(done)
 }
 
@@ -58,7 +61,11 @@ fn retrieve_into(
 ) -> anyhow::Result<Done> {
     let ids: Vec<&str> = opened.tasks.iter().map(|t| t.id.as_str()).collect();
     let learned = matches!(name, RetrieverName::Dar | RetrieverName::Hydra);
-    let threshold = if learned { Some(threshold(models)?) } else { None };
+    let threshold = if learned {
+        Some(threshold(models)?)
+    } else {
+        None
+    };
     let config = json!({
         "benchmark": opened.benchmark.name(),
         "retriever": name.as_str(),
@@ -212,7 +219,10 @@ pub fn generate(context: &Context, args: &GenerateArgs) -> anyhow::Result<Done> 
 fn retrievals(dir: &Path) -> anyhow::Result<Vec<Retrieval>> {
     let path = dir.join("retrieval.jsonl");
     if !path.exists() {
-        bail!("{}: no such file; run `hydra retrieve` first", path.display());
+        bail!(
+            "{}: no such file; run `hydra retrieve` first",
+            path.display()
+        );
     }
     Ok(jsonl::read(path)?)
 }
@@ -299,7 +309,10 @@ fn generate_into(
     let outputs = ["answers.jsonl", "answers.jsonl.partial"];
     let run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
     if run.finished() {
-        return Ok((Done::All, jsonl::read::<Answer>(run.file("answers.jsonl"))?.len()));
+        return Ok((
+            Done::All,
+            jsonl::read::<Answer>(run.file("answers.jsonl"))?.len(),
+        ));
     }
     let requests: Vec<Request> = retrievals(dir)?
         .into_iter()
@@ -364,7 +377,10 @@ fn execute_into(
 ) -> anyhow::Result<Vec<Judged>> {
     let answers = answers_file(dir);
     if !answers.exists() {
-        bail!("{}: holds no answers; run `hydra generate` first", dir.display());
+        bail!(
+            "{}: holds no answers; run `hydra generate` first",
+            dir.display()
+        );
     }
     let config = json!({
         "execute": context.settings.execute,
@@ -416,7 +432,7 @@ pub fn score(context: &Context, args: &ScoreArgs) -> anyhow::Result<Done> {
     let text = [
         hydra_report::retrieval_table(runs).to_markdown(),
         hydra_report::generation_table(runs, &[]).to_markdown(),
-        tables::verdicts(&metrics),
+        hydra_report::verdict_table(runs).to_markdown(),
     ];
     context.show(&serde_json::to_value(&metrics)?, &text.join("\n"));
     Ok(Done::All)
@@ -430,9 +446,30 @@ fn score_into(
 ) -> anyhow::Result<Metrics> {
     let verdicts = dir.join("verdicts.jsonl");
     if !verdicts.exists() {
-        bail!("{}: no such file; run `hydra execute` first", verdicts.display());
+        bail!(
+            "{}: no such file; run `hydra execute` first",
+            verdicts.display()
+        );
     }
     let judged: Vec<Judged> = jsonl::read(&verdicts)?;
+    let spec = RunSpec::new("score", json!({"generator": generator}), context.seed)
+        .input("verdicts", &verdicts)?
+        .input("retrieval", dir.join("retrieval.jsonl"))?;
+    // It takes no time, and new verdicts are to be scored anew.
+    let run = RunDir::open(dir, spec, true, true, &["metrics.json"])?;
+    let metrics = measure(opened, generator, dir, &judged)?;
+    write_json(run.file("metrics.json"), &metrics)?;
+    run.finish()?;
+    Ok(metrics)
+}
+
+/// The figures of a results folder with these verdicts.
+fn measure(
+    opened: &Opened,
+    generator: &str,
+    dir: &Path,
+    judged: &[Judged],
+) -> anyhow::Result<Metrics> {
     let found = retrievals(dir)?;
     let latency = dir.join("latency.json");
     let milliseconds: Vec<f64> = match std::fs::read(&latency) {
@@ -441,27 +478,17 @@ fn score_into(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => bail!("{}: {error}", latency.display()),
     };
-    let spec = RunSpec::new("score", json!({"generator": generator}), context.seed)
-        .input("verdicts", &verdicts)?
-        .input("retrieval", dir.join("retrieval.jsonl"))?;
-    // It takes no time, and new verdicts are to be scored anew.
-    let run = RunDir::open(dir, spec, true, true, &["metrics.json"])?;
     let first = found.first();
-    let metrics = hydra_bench::score(
-        &opened.benchmark,
-        &Records {
-            retriever: first.map_or("none", |r| r.retriever.as_str()),
-            generator,
-            mode: first.map_or(Mode::Faithful, |r| r.mode),
-            tasks: &opened.tasks,
-            retrievals: &found,
-            milliseconds: &milliseconds,
-            judged: &judged,
-        },
-    );
-    write_json(run.file("metrics.json"), &metrics)?;
-    run.finish()?;
-    Ok(metrics)
+    let records = Records {
+        retriever: first.map_or("none", |r| r.retriever.as_str()),
+        generator,
+        mode: first.map_or(Mode::Faithful, |r| r.mode),
+        tasks: &opened.tasks,
+        retrievals: &found,
+        milliseconds: &milliseconds,
+        judged,
+    };
+    Ok(hydra_bench::score(&opened.benchmark, &records))
 }
 
 /// `hydra eval`.
@@ -476,8 +503,7 @@ pub fn eval(context: &Context, args: &EvalArgs) -> anyhow::Result<Done> {
     for &name in &args.retrievers {
         let dir = out.join(name.as_str());
         let retrieved = retrieve_into(context, &opened, name, &args.models, &dir)?;
-        let (generated, _) =
-            generate_into(context, &opened, &args.generator, name.as_str(), &dir)?;
+        let (generated, _) = generate_into(context, &opened, &args.generator, name.as_str(), &dir)?;
         execute_into(context, &opened, &args.isolation, &dir)?;
         score_into(context, &opened, &generator, &dir)?;
         for step in [retrieved, generated] {

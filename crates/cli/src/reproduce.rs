@@ -7,8 +7,8 @@ use anyhow::bail;
 use hydra_core::Progress;
 
 use crate::args::{
-    EvalArgs, GeneratorArgs, GeneratorName, MineArgs, ModelArgs, PairsArgs, Profile,
-    ReproduceArgs, RetrieverName, Source, SplitArg, TablesArgs, TaskArgs, ThresholdArgs, TrainArgs,
+    EvalArgs, GeneratorArgs, GeneratorName, MineArgs, ModelArgs, PairsArgs, Profile, ReproduceArgs,
+    RetrieverName, Source, SplitArg, TablesArgs, TaskArgs, ThresholdArgs, TrainArgs,
 };
 use crate::{Context, Done, evaluate, tables, training};
 

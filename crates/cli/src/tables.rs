@@ -16,6 +16,8 @@ use crate::{Context, Done, training};
 const REFERENCE: &str = "results/reference";
 /// Where to look if nothing is said.
 const FOLDERS: [&str; 2] = ["results", "experiments"];
+/// The order of the retrievers in a table; others come before.
+const ORDER: [&str; 5] = ["none", "bm25", "dense", "dar", "hydra"];
 /// Folders below folders that are looked into: `results/<eval>/<retriever>/`, and one more.
 const DEPTH: usize = 4;
 
@@ -29,7 +31,10 @@ pub fn tables(context: &Context, args: &TablesArgs) -> anyhow::Result<Done> {
     }
     for folder in &args.folders {
         if !folder.is_dir() {
-            bail!("{}: no such folder; run `hydra eval` first", folder.display());
+            bail!(
+                "{}: no such folder; run `hydra eval` first",
+                folder.display()
+            );
         }
         found.look(folder, DEPTH)?;
     }
@@ -39,16 +44,24 @@ pub fn tables(context: &Context, args: &TablesArgs) -> anyhow::Result<Done> {
     }
     let mut runs: Vec<Metrics> = Vec::new();
     for path in &found.metrics {
-        let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let metrics = serde_json::from_slice(&text)
             .with_context(|| format!("{} is no metrics file", path.display()))?;
         runs.push(metrics);
     }
+    // As the paper's tables stand: from no context to Hydra.
+    let place = |run: &Metrics| ORDER.iter().position(|name| *name == run.retriever);
+    runs.sort_by(|a, b| {
+        let key = |r: &Metrics| (r.benchmark.clone(), r.generator.clone(), place(r));
+        key(a).cmp(&key(b))
+    });
     if !runs.is_empty() {
         let mut published = hydra_report::published(Path::new(REFERENCE))?;
         published.retain(|row| runs.iter().any(|run| run.benchmark == row.benchmark));
         tables.push(hydra_report::retrieval_table(&runs));
         tables.push(hydra_report::generation_table(&runs, &published));
+        tables.push(hydra_report::verdict_table(&runs));
         tables.push(hydra_report::latency_table(&runs));
     }
     if tables.is_empty() {
@@ -69,7 +82,10 @@ fn threshold_table(path: &Path) -> anyhow::Result<Table> {
     let table: ThresholdTable = serde_json::from_slice(&text)
         .with_context(|| format!("{} is no threshold table", path.display()))?;
     let run = path.parent().unwrap_or(Path::new("."));
-    Ok(hydra_report::threshold_table(&table, training::mode_of(run)?))
+    Ok(hydra_report::threshold_table(
+        &table,
+        training::mode_of(run)?,
+    ))
 }
 
 /// Files with figures, in the order of their paths, each once.
@@ -93,23 +109,13 @@ impl Found {
                 }
             } else if path.file_name().is_some_and(|name| name == "metrics.json") {
                 self.metrics.insert(path);
-            } else if path.file_name().is_some_and(|name| name == "threshold.json") {
+            } else if path
+                .file_name()
+                .is_some_and(|name| name == "threshold.json")
+            {
                 self.thresholds.insert(path);
             }
         }
         Ok(())
     }
-}
-
-/// Verdicts and exceptions of a run, as text.
-pub fn verdicts(metrics: &Metrics) -> String {
-    let list = |counts: &std::collections::BTreeMap<String, usize>| {
-        let parts: Vec<String> = counts.iter().map(|(name, n)| format!("{n} {name}")).collect();
-        if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
-    };
-    format!(
-        "Verdicts: {}\nExceptions: {}\n",
-        list(&metrics.verdicts),
-        list(&metrics.exceptions)
-    )
 }

@@ -188,7 +188,10 @@ fn describe_pairs(summary: &PairsSummary) -> String {
 pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
     let config = train_config(context, args);
     let file = |split: &str| args.pairs.as_ref().map(|dir| dir.join(split));
-    let train = args.train.clone().or_else(|| file("train_downsampling.parquet"));
+    let train = args
+        .train
+        .clone()
+        .or_else(|| file("train_downsampling.parquet"));
     let valid = args.valid.clone().or_else(|| file("valid.parquet"));
     let (train, valid) = train
         .zip(valid)

@@ -150,7 +150,10 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
     let value = metrics(&call(with(&["--retriever", "bm25", "--out", &at("gold")])));
     assert_eq!(value["pass_at"]["1"], 1.0);
     let function = &value["retrieval_by_kind"]["function"];
-    assert_eq!((&function["found"], &function["wanted"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&function["found"], &function["wanted"]),
+        (&1.into(), &1.into())
+    );
     assert_eq!(value["dir"], 1.0);
 
     folder.write(
@@ -200,9 +203,15 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
     folder.write("tasks.jsonl", "{\"task_id\": 3}\n");
     refused(&["--out", &at("e4")], &["tasks.jsonl", "line 1"]);
     let nowhere = at("nowhere");
-    refuses(&["eval", "mine", "--tasks", &nowhere, "--projects", &nowhere], &["nowhere"]);
+    refuses(
+        &["eval", "mine", "--tasks", &nowhere, "--projects", &nowhere],
+        &["nowhere"],
+    );
     refuses(&["eval", "other"], &["--tasks and --projects"]);
-    refuses(&["score", "mini", "--dir", &nowhere, "--generator", "x"], &["nowhere", "hydra execute"]);
+    refuses(
+        &["score", "mini", "--dir", &nowhere, "--generator", "x"],
+        &["nowhere", "hydra execute"],
+    );
     refuses(&["tables", &nowhere], &["nowhere"]);
 }
 
@@ -399,7 +408,8 @@ fn server() -> String {
                 std::thread::sleep(Duration::from_millis(40));
                 let sum: u64 = body.iter().map(|b| u64::from(*b)).sum();
                 let content = format!("return scale(x, {})", sum % 3);
-                let choice = serde_json::json!({"message": {"content": content}, "finish_reason": "stop"});
+                let choice =
+                    serde_json::json!({"message": {"content": content}, "finish_reason": "stop"});
                 let text = serde_json::json!({"choices": [choice]}).to_string();
                 let mut stream = stream;
                 let _ = write!(
@@ -420,35 +430,68 @@ fn generate_and_execute_survive_kills_with_the_same_bytes() {
     let url = server();
     let (tasks, projects) = (folder.at("tasks.jsonl"), folder.at("projects"));
     let place = ["demo", "--tasks", &tasks, "--projects", &projects];
-    let stage = |name: &str, more: &[&str]| {
-        hydra(&[&[name], &place[..], more].concat())
-    };
+    let stage = |name: &str, more: &[&str]| hydra(&[&[name], &place[..], more].concat());
     for (out, kills) in [("straight", &[][..]), ("killed", &[60, 250, 500][..])] {
         let dir = folder.at(out);
-        killed(|| stage("retrieve", &["--retriever", "bm25", "--out", &dir]), &[]);
-        let openai = ["--generator", "openai", "--base-url", &url, "--model", "m", "-n", "40"];
-        killed(|| stage("generate", &[&["--dir", &dir], &openai[..]].concat()), kills);
+        killed(
+            || stage("retrieve", &["--retriever", "bm25", "--out", &dir]),
+            &[],
+        );
+        let openai = [
+            "--generator",
+            "openai",
+            "--base-url",
+            &url,
+            "--model",
+            "m",
+            "-n",
+            "40",
+        ];
+        killed(
+            || stage("generate", &[&["--dir", &dir], &openai[..]].concat()),
+            kills,
+        );
     }
-    same(&folder, "straight", "killed", &["retrieval.jsonl", "answers.jsonl"]);
+    same(
+        &folder,
+        "straight",
+        "killed",
+        &["retrieval.jsonl", "answers.jsonl"],
+    );
 
     // Forty answers that all differ, so that each is a run of its own.
     let answers: String = (0..40)
         .map(|n| {
             let completion = format!("return scale(x, 2) + {n} - {n}");
-            serde_json::json!({"task": "demo/3", "sample": n, "completion": completion}).to_string() + "\n"
+            serde_json::json!({"task": "demo/3", "sample": n, "completion": completion}).to_string()
+                + "\n"
         })
         .collect();
     folder.write("answers.jsonl", &answers);
     let replay = folder.at("answers.jsonl");
     for (out, kills) in [("straight2", &[][..]), ("killed2", &[100, 400, 700][..])] {
         let dir = folder.at(out);
-        killed(|| stage("retrieve", &["--retriever", "none", "--out", &dir]), &[]);
+        killed(
+            || stage("retrieve", &["--retriever", "none", "--out", &dir]),
+            &[],
+        );
         let recorded = ["--generator", "replay", "--replay", &replay, "-n", "40"];
-        killed(|| stage("generate", &[&["--dir", &dir], &recorded[..]].concat()), &[]);
+        killed(
+            || stage("generate", &[&["--dir", &dir], &recorded[..]].concat()),
+            &[],
+        );
         killed(|| stage("execute", &["--dir", &dir]), kills);
-        killed(|| stage("score", &["--dir", &dir, "--generator", "replay"]), &[]);
+        killed(
+            || stage("score", &["--dir", &dir, "--generator", "replay"]),
+            &[],
+        );
     }
-    same(&folder, "straight2", "killed2", &["answers.jsonl", "verdicts.jsonl"]);
+    same(
+        &folder,
+        "straight2",
+        "killed2",
+        &["answers.jsonl", "verdicts.jsonl"],
+    );
     let verdicts = std::fs::read_to_string(folder.at("killed2/verdicts.jsonl")).expect("there");
     assert_eq!(verdicts.matches("\"passed\"").count(), 40, "{verdicts}");
 }
@@ -466,7 +509,10 @@ fn training_inputs_that_are_wrong_are_named() {
     attempt(&at("nowhere.parquet"), &[], &["nowhere.parquet"]);
     folder.write("broken.parquet", "PAR1 this is no table");
     attempt(&at("broken.parquet"), &[], &["broken.parquet"]);
-    folder.write("broken.jsonl", "{\"text\": \"a</s>b\", \"label\": 1}\n{\"text\": \"a</s>b\"\n");
+    folder.write(
+        "broken.jsonl",
+        "{\"text\": \"a</s>b\", \"label\": 1}\n{\"text\": \"a</s>b\"\n",
+    );
     attempt(&at("broken.jsonl"), &[], &["broken.jsonl", "line 2"]);
     attempt(&good, &["--model", &at("nowhere")], &["nowhere"]);
     let fixture = root().join("crates/dar/tests/fixtures/bert");
@@ -475,9 +521,19 @@ fn training_inputs_that_are_wrong_are_named() {
         std::fs::copy(fixture.join(name), at(&format!("model/{name}"))).expect("copied");
     }
     let config = std::fs::read_to_string(at("model/config.json")).expect("there");
-    folder.write("model/config.json", &config.replace("\"hidden_size\": 16", "\"hidden_size\": 32"));
-    attempt(&good, &["--model", &at("model")], &["model.safetensors", "shape"]);
-    refuses(&["threshold", "--run", &at("nowhere"), "--pairs", &good], &["nowhere", "hydra train"]);
+    folder.write(
+        "model/config.json",
+        &config.replace("\"hidden_size\": 16", "\"hidden_size\": 32"),
+    );
+    attempt(
+        &good,
+        &["--model", &at("model")],
+        &["model.safetensors", "shape"],
+    );
+    refuses(
+        &["threshold", "--run", &at("nowhere"), "--pairs", &good],
+        &["nowhere", "hydra train"],
+    );
 }
 
 #[test]
@@ -496,7 +552,10 @@ fn the_mini_profile_goes_from_the_corpus_to_the_tables() {
         .filter_map(|table| table["title"].as_str())
         .collect();
     for wanted in ["Table 1", "Table 3", "Table 4"] {
-        assert!(titles.iter().any(|title| title.starts_with(wanted)), "{titles:?}");
+        assert!(
+            titles.iter().any(|title| title.starts_with(wanted)),
+            "{titles:?}"
+        );
     }
     let metrics = value["metrics"].as_array().expect("metrics");
     assert_eq!(metrics.len(), 5);

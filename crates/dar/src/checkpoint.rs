@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use hydra_core::{CoreError, jsonl, write_atomic, write_json};
 use serde::{Deserialize, Serialize};
 
+use crate::DarError;
 use crate::train::{Line, Validation};
 use crate::weights::{self, Named};
-use crate::DarError;
 
 const PREFIX: &str = "checkpoint-";
 /// While it is written. A folder of this name is never read.
@@ -108,9 +108,7 @@ fn folders(out: &Path) -> Result<Vec<(usize, PathBuf)>, DarError> {
 
 fn remove(folder: &Path) -> Result<(), DarError> {
     match std::fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            Err(CoreError::io(folder)(e).into())
-        }
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(CoreError::io(folder)(e).into()),
         _ => Ok(()),
     }
 }

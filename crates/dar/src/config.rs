@@ -179,7 +179,10 @@ impl EncoderConfig {
             ));
         }
         if self.pad >= self.vocabulary {
-            return Err(format!("pad_token_id {} is outside the vocabulary", self.pad));
+            return Err(format!(
+                "pad_token_id {} is outside the vocabulary",
+                self.pad
+            ));
         }
         if self.max_tokens() < 8 {
             return Err(format!("{} positions are too few", self.positions));

@@ -65,7 +65,9 @@ impl<B: Backend> Encoder<B> {
             positions: table(config.positions),
             types: table(config.types),
             embedding_norm: norm(config, device),
-            layers: (0..config.layers).map(|_| Layer::new(config, device)).collect(),
+            layers: (0..config.layers)
+                .map(|_| Layer::new(config, device))
+                .collect(),
             pooler: LinearConfig::new(config.hidden, config.hidden).init(device),
             dropout: DropoutConfig::new(config.dropout).init(),
         }
@@ -93,7 +95,9 @@ impl<B: Backend> Encoder<B> {
     /// The first token's vector through the pooler and tanh, `[batch, hidden]`.
     pub fn pooled(&self, hidden: Tensor<B, 3>) -> Tensor<B, 2> {
         let [size, _, width] = hidden.dims();
-        let first = hidden.slice([0..size, 0..1, 0..width]).reshape([size, width]);
+        let first = hidden
+            .slice([0..size, 0..1, 0..width])
+            .reshape([size, width]);
         self.pooler.forward(first).tanh()
     }
 
@@ -136,13 +140,18 @@ impl<B: Backend> Layer<B> {
         let query = split(self.query.forward(hidden.clone()));
         let key = split(self.key.forward(hidden.clone()));
         let value = split(self.value.forward(hidden.clone()));
-        let scores = query.matmul(key.transpose()).div_scalar((head as f64).sqrt()) + mask.clone();
+        let scores = query
+            .matmul(key.transpose())
+            .div_scalar((head as f64).sqrt())
+            + mask.clone();
         let shares = self.attention_dropout.forward(softmax(scores, 3));
         let attended = shares
             .matmul(value)
             .swap_dims(1, 2)
             .reshape([size, tokens, width]);
-        let attended = self.dropout.forward(self.attention_output.forward(attended));
+        let attended = self
+            .dropout
+            .forward(self.attention_output.forward(attended));
         let hidden = self.attention_norm.forward(attended + hidden);
         let wide = gelu(self.intermediate.forward(hidden.clone()));
         let narrow = self.dropout.forward(self.output.forward(wide));

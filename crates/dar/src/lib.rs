@@ -44,6 +44,6 @@ pub use threshold::{brp, brp_table};
 pub use train::{Line, Pair, Select, TrainConfig, TrainSummary, Validation, sample, train};
 
 /// The default backend: pure Rust, on the processor.
-pub type Cpu = burn::backend::Flex;
+pub type Cpu = burn_flex::Flex;
 /// [`Cpu`] with gradients, for [`train`].
 pub type CpuTraining = burn::backend::Autodiff<Cpu>;

@@ -5,8 +5,8 @@ use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, Linear, Linea
 use burn::tensor::activation::relu;
 use burn::tensor::{Tensor, backend::Backend};
 
-use crate::encoder::{Batch, Encoder};
 use crate::EncoderConfig;
+use crate::encoder::{Batch, Encoder};
 
 /// Widths of the head's two hidden layers (released model).
 const WIDE: usize = 512;

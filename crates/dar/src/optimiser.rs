@@ -53,7 +53,11 @@ impl<B: Backend> Optimiser<B> {
     {
         let norm = norm::<A, M>(&module, &gradients);
         // As PyTorch's clip_grad_norm_.
-        let scale = if clip > 0.0 { (clip / (norm + 1e-6)).min(1.0) } else { 1.0 };
+        let scale = if clip > 0.0 {
+            (clip / (norm + 1e-6)).min(1.0)
+        } else {
+            1.0
+        };
         let module = module.map(&mut Step {
             place: Place::default(),
             gradients,
@@ -137,7 +141,10 @@ impl<A: AutodiffBackend> ModuleMapper<A> for Step<'_, A::InnerBackend> {
                 m.second.reshape(shape.clone()),
             ))
         });
-        let (tensor, state) = self.optimiser.adamw.step(self.rate, tensor, gradient, state);
+        let (tensor, state) = self
+            .optimiser
+            .adamw
+            .step(self.rate, tensor, gradient, state);
         if let Some(state) = state {
             let moments = Moments {
                 time: state.momentum.time,

@@ -40,7 +40,9 @@ struct ExpectedPair {
 }
 
 fn folder(family: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(family)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(family)
 }
 
 fn expected(family: &str) -> Expected {
@@ -93,7 +95,10 @@ fn logits_of_padded_batches_are_those_of_transformers() {
         let expected = expected(family);
         let pairs: Vec<Pair> = expected.pairs.iter().map(pair).collect();
         for (mode, wanted) in [
-            (Mode::Faithful, (|p| &p.logits) as fn(&ExpectedPair) -> &[f32; 2]),
+            (
+                Mode::Faithful,
+                (|p| &p.logits) as fn(&ExpectedPair) -> &[f32; 2],
+            ),
             (Mode::AsReleased, |p| &p.joined_logits),
         ] {
             let scorer = scorer(family, mode, expected.max_tokens);
@@ -152,12 +157,17 @@ fn five_optimiser_steps_lose_what_pytorch_loses() {
                 let gradients = loss.div_scalar(2.0).backward();
                 accumulator.accumulate(&model, GradientsParams::from_grads(gradients, &model));
             }
-            assert!((total - wanted).abs() < 1e-4, "{family}, step {step}: {total} {wanted}");
+            assert!(
+                (total - wanted).abs() < 1e-4,
+                "{family}, step {step}: {total} {wanted}"
+            );
             let rate = 1e-3 * (5 - step) as f64 / 5.0;
             let ours;
-            (model, ours) =
-                optimiser.step::<CpuTraining, _>(model, accumulator.grads(), rate, 1.0);
-            assert!((ours / norm - 1.0).abs() < 1e-3, "{family}, step {step}: {ours} {norm}");
+            (model, ours) = optimiser.step::<CpuTraining, _>(model, accumulator.grads(), rate, 1.0);
+            assert!(
+                (ours / norm - 1.0).abs() < 1e-3,
+                "{family}, step {step}: {ours} {norm}"
+            );
         }
     }
 }

@@ -20,7 +20,13 @@ pub fn brp_table(p1: &[f32], labels: &[u8]) -> ThresholdTable {
     let pairs = || p1.iter().zip(labels);
     let positives = pairs().filter(|(_, label)| **label == 1).count();
     let negatives = pairs().count() - positives;
-    let ratio = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let ratio = |part: usize, whole: usize| {
+        if whole == 0 {
+            0.0
+        } else {
+            part as f64 / whole as f64
+        }
+    };
     let alpha = ratio(negatives, positives + negatives);
     let rows: Vec<ThresholdRow> = GRID
         .iter()
@@ -67,8 +73,14 @@ mod tests {
         let [first, .., last] = table.rows.as_slice() else {
             panic!("no rows");
         };
-        assert_eq!((first.threshold, first.recall, first.precision), (0.15, 1.0, 0.5));
-        assert_eq!((last.threshold, last.recall, last.precision), (0.5, 0.5, 1.0));
+        assert_eq!(
+            (first.threshold, first.recall, first.precision),
+            (0.15, 1.0, 0.5)
+        );
+        assert_eq!(
+            (last.threshold, last.recall, last.precision),
+            (0.5, 0.5, 1.0)
+        );
         // alpha = 4/6: 2/3 * 1 + 1/3 * 1/2 = 5/6; at 0.20 the precision is 2/3: 8/9.
         assert!((first.brp - 5.0 / 6.0).abs() < 1e-12);
         assert_eq!(table.best, 0.2);

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use burn::tensor::{Tensor, TensorData, backend::Backend};
 use hydra_core::{CoreError, Mode};
-use tokenizers::{
-    Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy,
-};
+use tokenizers::{Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy};
 
 use crate::config::{Family, InputConfig};
 use crate::encoder::Batch;
@@ -105,18 +103,27 @@ impl Reader {
         self.checked(self.tokenizer.encode(text, true))
     }
 
-    fn checked(&self, encoding: tokenizers::Result<tokenizers::Encoding>) -> Result<Tokens, DarError> {
+    fn checked(
+        &self,
+        encoding: tokenizers::Result<tokenizers::Encoding>,
+    ) -> Result<Tokens, DarError> {
         let encoding = encoding.map_err(|e| DarError::Text(e.to_string()))?;
         let ids = encoding.get_ids().to_vec();
         if let Some(id) = ids.iter().find(|id| **id as usize >= self.vocabulary) {
-            return Err(DarError::Text(format!("token {id} is outside the model's vocabulary")));
+            return Err(DarError::Text(format!(
+                "token {id} is outside the model's vocabulary"
+            )));
         }
         if ids.is_empty() {
             return Err(DarError::Text("it has no tokens".to_owned()));
         }
         // RoBERTa has one type; a second segment is told by its separators alone.
         let last = self.types as u32 - 1;
-        let types = encoding.get_type_ids().iter().map(|t| (*t).min(last)).collect();
+        let types = encoding
+            .get_type_ids()
+            .iter()
+            .map(|t| (*t).min(last))
+            .collect();
         Ok(Tokens { ids, types })
     }
 
@@ -126,7 +133,13 @@ impl Reader {
         let shape = [texts.len(), longest];
         let padded = |of: &dyn Fn(&Tokens, usize) -> i64, pad: i64| -> TensorData {
             let rows = texts.iter().flat_map(|text| {
-                (0..longest).map(move |at| if at < text.ids.len() { of(text, at) } else { pad })
+                (0..longest).map(move |at| {
+                    if at < text.ids.len() {
+                        of(text, at)
+                    } else {
+                        pad
+                    }
+                })
             });
             TensorData::new(rows.collect::<Vec<i64>>(), shape)
         };
@@ -154,7 +167,9 @@ impl Reader {
         plain
             .with_truncation(None)
             .map_err(|e| DarError::Text(e.to_string()))?;
-        plain.to_string(false).map_err(|e| DarError::Text(e.to_string()))
+        plain
+            .to_string(false)
+            .map_err(|e| DarError::Text(e.to_string()))
     }
 }
 
@@ -165,9 +180,7 @@ pub(crate) fn by_length(texts: &[Tokens]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for at in order {
         match groups.last_mut() {
-            Some(group)
-                if (group.len() + 1) * texts[group[0]].ids.len() <= TOKEN_BUDGET =>
-            {
+            Some(group) if (group.len() + 1) * texts[group[0]].ids.len() <= TOKEN_BUDGET => {
                 group.push(at);
             }
             _ => groups.push(vec![at]),

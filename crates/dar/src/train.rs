@@ -10,8 +10,8 @@ use burn::optim::{GradientsAccumulator, GradientsParams};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Int, Tensor, TensorData};
 use hydra_core::{Mode, Progress, hash, write_atomic, write_json};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -317,12 +317,13 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
                 let encoder = EncoderConfig::read(&folder.config)?;
                 let input = fitting(input, &encoder);
                 let reader = Reader::open(&folder.tokenizer, &encoder, input)?;
-                let (model, fresh) =
-                    load::<B>(&folder, &encoder, above_the_encoder, seed, device)?;
+                let (model, fresh) = load::<B>(&folder, &encoder, above_the_encoder, seed, device)?;
                 (encoder, reader, model, fresh)
             }
             None => {
-                let texts = pairs.iter().flat_map(|p| [p.query.as_str(), p.candidate.as_str()]);
+                let texts = pairs
+                    .iter()
+                    .flat_map(|p| [p.query.as_str(), p.candidate.as_str()]);
                 let tokenizer = fresh::tokenizer(texts, config.tiny.vocabulary)?;
                 let size = tokenizer.get_vocab_size(true);
                 let encoder = EncoderConfig::fresh(&config.tiny, size)?;
@@ -331,7 +332,12 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
                 let model = Dar::new(&encoder, device);
                 let drawn = weights::initial(&weights::shapes(&model), seed);
                 let fresh = drawn.keys().cloned().collect();
-                (encoder, reader, weights::with_values(model, drawn, device), fresh)
+                (
+                    encoder,
+                    reader,
+                    weights::with_values(model, drawn, device),
+                    fresh,
+                )
             }
         };
         let model_folder = out.join("model");
@@ -344,7 +350,10 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
             reader.to_json()?.as_bytes(),
         )?;
         let found = Checkpoint::latest(out)?;
-        let log = Log::open(&out.join("metrics.jsonl"), found.as_ref().map_or(0, |c| c.lines))?;
+        let log = Log::open(
+            &out.join("metrics.jsonl"),
+            found.as_ref().map_or(0, |c| c.lines),
+        )?;
         let mut run = Self {
             config,
             seed,
@@ -384,7 +393,10 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
         let group = self.step % self.plan.epoch;
         self.shuffle(epoch);
         // Dropout draws from here; a resumed run draws the same.
-        B::seed(self.device, mix(self.seed, &format!("dropout {}", self.step)));
+        B::seed(
+            self.device,
+            mix(self.seed, &format!("dropout {}", self.step)),
+        );
         let start = group * self.config.accumulation;
         let end = (start + self.config.accumulation).min(self.plan.batches);
         let Some(mut model) = self.model.take() else {
@@ -395,7 +407,10 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
         for batch in start..end {
             let from = batch * self.config.batch;
             let to = (from + self.config.batch).min(self.pairs.len());
-            let chosen: Vec<&Pair> = self.order[from..to].iter().map(|&at| &self.pairs[at]).collect();
+            let chosen: Vec<&Pair> = self.order[from..to]
+                .iter()
+                .map(|&at| &self.pairs[at])
+                .collect();
             let loss = loss(&model, &self.reader, &chosen, self.device)?;
             let value: f64 = loss.clone().into_data().iter::<f64>().sum();
             if !value.is_finite() {
@@ -553,7 +568,13 @@ fn validation(pairs: &[Pair], scores: &[crate::Score]) -> Validation {
         chosen += usize::from(yes > no);
         hits += usize::from(positive && yes > no);
     }
-    let ratio = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let ratio = |part: usize, whole: usize| {
+        if whole == 0 {
+            0.0
+        } else {
+            part as f64 / whole as f64
+        }
+    };
     Validation {
         loss: loss / pairs.len().max(1) as f64,
         recall: ratio(hits, positives),

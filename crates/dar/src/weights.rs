@@ -279,13 +279,19 @@ pub(crate) fn read(
             )));
         }
         let values = floats(&view).ok_or_else(|| {
-            bad(format!("{raw} is of type {:?}, not F32, F16 or BF16", view.dtype()))
+            bad(format!(
+                "{raw} is of type {:?}, not F32, F16 or BF16",
+                view.dtype()
+            ))
         })?;
         if values.iter().any(|v| !v.is_finite()) {
             return Err(bad(format!("{raw} holds values that are no numbers")));
         }
         let shape = shape.clone();
-        if named.insert(name.to_owned(), Values { shape, values }).is_some() {
+        if named
+            .insert(name.to_owned(), Values { shape, values })
+            .is_some()
+        {
             return Err(bad(format!("{name} is there twice")));
         }
     }
@@ -293,7 +299,9 @@ pub(crate) fn read(
         .keys()
         .find(|name| !named.contains_key(*name) && !optional(name));
     if let Some(name) = missing {
-        return Err(bad(format!("{name} is missing, which the configuration asks for")));
+        return Err(bad(format!(
+            "{name} is missing, which the configuration asks for"
+        )));
     }
     // Of a bigger model than the configuration says. Other heads and counters are left aside.
     let ours = ["embeddings.", "encoder.", "pooler.", "classifier."];
@@ -334,8 +342,12 @@ fn floats(view: &TensorView) -> Option<Vec<f32>> {
             .chunks_exact(4)
             .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             .collect(),
-        Dtype::F16 => pairs().map(|b| half::f16::from_le_bytes(b).to_f32()).collect(),
-        Dtype::BF16 => pairs().map(|b| half::bf16::from_le_bytes(b).to_f32()).collect(),
+        Dtype::F16 => pairs()
+            .map(|b| half::f16::from_le_bytes(b).to_f32())
+            .collect(),
+        Dtype::BF16 => pairs()
+            .map(|b| half::bf16::from_le_bytes(b).to_f32())
+            .collect(),
         _ => return None,
     })
 }
@@ -357,7 +369,8 @@ pub(crate) fn write(path: &Path, named: &Named) -> Result<(), DarError> {
         .iter()
         .map(|(name, (shape, bytes))| {
             let view = TensorView::new(Dtype::F32, shape.clone(), bytes);
-            view.map(|view| (*name, view)).map_err(|e| bad(e.to_string()))
+            view.map(|view| (*name, view))
+                .map_err(|e| bad(e.to_string()))
         })
         .collect::<Result<_, _>>()?;
     let file = safetensors::serialize(views, None).map_err(|e| bad(e.to_string()))?;

@@ -74,7 +74,10 @@ impl ProgressTask for Steps {
 
 #[test]
 fn a_stopped_training_ends_with_the_bytes_of_one_that_never_stopped() {
-    let (whole, parts) = (tempfile::tempdir().expect("a"), tempfile::tempdir().expect("b"));
+    let (whole, parts) = (
+        tempfile::tempdir().expect("a"),
+        tempfile::tempdir().expect("b"),
+    );
     let summary = train(whole.path(), 1, &Silent).expect("it trains");
     // 42 pairs are 10 batches of 4 and one of 2; two a step, three times.
     assert_eq!((summary.steps, summary.pairs), (18, 42));
@@ -125,13 +128,29 @@ fn a_stopped_training_ends_with_the_bytes_of_one_that_never_stopped() {
     }
     let scorer = DarScorer::<Cpu>::load(&whole.path().join("model"), &Default::default());
     let scorer = scorer.expect("a model");
-    let candidates = ["def alpha(x):", "def a(x):\n    return x + x + x + x + x", "beta = 1"];
-    let together = scorer.score("{\"name\": \"use_alpha\"}", &candidates).expect("scores");
+    let candidates = [
+        "def alpha(x):",
+        "def a(x):\n    return x + x + x + x + x",
+        "beta = 1",
+    ];
+    let together = scorer
+        .score("{\"name\": \"use_alpha\"}", &candidates)
+        .expect("scores");
     for (candidate, score) in candidates.iter().zip(&together) {
-        let alone = scorer.score("{\"name\": \"use_alpha\"}", &[candidate]).expect("a score");
-        assert!((alone[0].p1 - score.p1).abs() < 1e-5, "padding changes a score");
+        let alone = scorer
+            .score("{\"name\": \"use_alpha\"}", &[candidate])
+            .expect("a score");
+        assert!(
+            (alone[0].p1 - score.p1).abs() < 1e-5,
+            "padding changes a score"
+        );
     }
-    assert!(scorer.score("a query without candidates", &[]).expect("none").is_empty());
+    assert!(
+        scorer
+            .score("a query without candidates", &[])
+            .expect("none")
+            .is_empty()
+    );
 }
 
 #[test]
@@ -140,7 +159,12 @@ fn a_training_on_pairs_that_can_be_told_apart_learns_them() {
     let pairs: Vec<Pair> = (0..64)
         .map(|n| Pair {
             query: format!("def use_{n}():"),
-            candidate: if n % 2 == 0 { "def needed():" } else { "RATE = 2" }.to_owned(),
+            candidate: if n % 2 == 0 {
+                "def needed():"
+            } else {
+                "RATE = 2"
+            }
+            .to_owned(),
             label: u8::from(n % 2 == 0),
         })
         .collect();
@@ -153,11 +177,14 @@ fn a_training_on_pairs_that_can_be_told_apart_learns_them() {
         ..config()
     };
     let device = Default::default();
-    let summary = hydra_dar::train::<CpuTraining>(
-        &config, 1, &pairs, &pairs, out.path(), &device, &Silent,
-    )
-    .expect("it trains");
-    assert!(summary.loss[1] < summary.loss[0] / 2.0, "{:?}", summary.loss);
+    let summary =
+        hydra_dar::train::<CpuTraining>(&config, 1, &pairs, &pairs, out.path(), &device, &Silent)
+            .expect("it trains");
+    assert!(
+        summary.loss[1] < summary.loss[0] / 2.0,
+        "{:?}",
+        summary.loss
+    );
     assert_eq!((summary.best.recall, summary.best.precision), (1.0, 1.0));
 }
 
@@ -191,12 +218,28 @@ fn change(path: &Path, from: &str, to: &str) {
 #[test]
 fn weights_that_do_not_fit_the_configuration_are_named() {
     let cases = [
-        ("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3", "encoder.layer.2"),
-        ("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "encoder.layer.1"),
-        ("\"hidden_size\": 16", "\"hidden_size\": 18", "asks for [18]"),
+        (
+            "\"num_hidden_layers\": 2",
+            "\"num_hidden_layers\": 3",
+            "encoder.layer.2",
+        ),
+        (
+            "\"num_hidden_layers\": 2",
+            "\"num_hidden_layers\": 1",
+            "encoder.layer.1",
+        ),
+        (
+            "\"hidden_size\": 16",
+            "\"hidden_size\": 18",
+            "asks for [18]",
+        ),
         ("\"vocab_size\": 156", "\"vocab_size\": 157", "[157, 16]"),
         ("\"model_type\": \"bert\"", "\"model_type\": \"t5\"", "t5"),
-        ("\"num_hidden_layers\": 2", "\"num_hidden_layers\": -2", "config.json"),
+        (
+            "\"num_hidden_layers\": 2",
+            "\"num_hidden_layers\": -2",
+            "config.json",
+        ),
     ];
     for (from, to, word) in cases {
         let folder = copy();
@@ -212,14 +255,22 @@ fn broken_and_missing_files_are_named() {
         std::fs::write(folder.path().join(name), bytes).expect("written");
         refused(folder.path(), words);
     };
-    spoilt("model.safetensors", b"", &["model.safetensors", "safetensors file"]);
+    spoilt(
+        "model.safetensors",
+        b"",
+        &["model.safetensors", "safetensors file"],
+    );
     spoilt("model.safetensors", &[255; 64], &["model.safetensors"]);
     spoilt("config.json", b"{", &["config.json"]);
     spoilt("tokenizer.json", b"{}", &["tokenizer.json"]);
     let folder = copy();
     let weights = folder.path().join("model.safetensors");
     let bytes = std::fs::read(&weights).expect("weights");
-    spoilt("model.safetensors", &bytes[..bytes.len() - 1], &["model.safetensors"]);
+    spoilt(
+        "model.safetensors",
+        &bytes[..bytes.len() - 1],
+        &["model.safetensors"],
+    );
     // A weight that is no number.
     let mut poisoned = bytes.clone();
     let end = poisoned.len();
@@ -237,7 +288,9 @@ fn an_encoder_without_a_head_trains_but_does_not_score() {
     let path = folder.path().join("model.safetensors");
     let bytes = std::fs::read(&path).expect("weights");
     let file = SafeTensors::deserialize(&bytes).expect("safetensors");
-    let encoder = file.iter().filter(|(name, _)| !name.starts_with("classifier."));
+    let encoder = file
+        .iter()
+        .filter(|(name, _)| !name.starts_with("classifier."));
     let encoder = safetensors::serialize(encoder, None).expect("bytes");
     std::fs::write(&path, encoder).expect("written");
     refused(folder.path(), &["classifier.0.bias", "missing"]);
@@ -250,12 +303,16 @@ fn an_encoder_without_a_head_trains_but_does_not_score() {
     };
     let (train, valid) = (pairs(20), pairs(6));
     let device = Default::default();
-    let summary = hydra_dar::train::<CpuTraining>(
-        &config, 1, &train, &valid, out.path(), &device, &Silent,
-    )
-    .expect("it trains");
+    let summary =
+        hydra_dar::train::<CpuTraining>(&config, 1, &train, &valid, out.path(), &device, &Silent)
+            .expect("it trains");
     assert_eq!(summary.steps, 2);
-    assert!(summary.fresh.iter().all(|name| name.starts_with("classifier.")));
+    assert!(
+        summary
+            .fresh
+            .iter()
+            .all(|name| name.starts_with("classifier."))
+    );
     assert_eq!(summary.fresh.len(), 14);
     let saved = EncoderConfig::read(&out.path().join("model/config.json")).expect("a config");
     assert_eq!(saved.layers, 2);
@@ -268,7 +325,13 @@ fn settings_that_make_no_training_are_refused() {
     let attempt = |config: TrainConfig, train: &[Pair], valid: &[Pair]| {
         let device = Default::default();
         match hydra_dar::train::<CpuTraining>(
-            &config, 1, train, valid, out.path(), &device, &Silent,
+            &config,
+            1,
+            train,
+            valid,
+            out.path(),
+            &device,
+            &Silent,
         ) {
             Ok(_) => panic!("it trained"),
             Err(error) => error.to_string(),

@@ -1,6 +1,6 @@
 //! The paper's tables 1, 3 and 4 out of recorded figures.
 //!
-//! [`threshold_table`], [`retrieval_table`] and [`generation_table`] turn
+//! [`threshold_table`], [`retrieval_table`], [`generation_table`] and their kin turn
 //! [`ThresholdTable`](hydra_core::records::ThresholdTable) and
 //! [`Metrics`](hydra_core::records::Metrics) into a [`Table`], which is Markdown by
 //! [`Table::to_markdown`] and JSON by serde. [`published`] reads reference figures
@@ -23,7 +23,9 @@ mod tables;
 
 pub use published::{Published, published};
 pub use table::Table;
-pub use tables::{generation_table, latency_table, retrieval_table, threshold_table};
+pub use tables::{
+    generation_table, latency_table, retrieval_table, threshold_table, verdict_table,
+};
 
 use hydra_core::CoreError;
 

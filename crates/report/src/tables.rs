@@ -1,6 +1,6 @@
 //! Tables 1, 3 and 4.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hydra_core::Mode;
 use hydra_core::records::{Metrics, Retrieved, ThresholdTable};
@@ -137,6 +137,42 @@ pub fn generation_table(metrics: &[Metrics], published: &[Published]) -> Table {
     }
 }
 
+/// What became of the answers: how many passed, failed, ran out of time or memory, and by which
+/// exceptions they failed.
+pub fn verdict_table(metrics: &[Metrics]) -> Table {
+    let list = |counts: &BTreeMap<String, usize>| {
+        let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
+        counts.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+        let parts = counts.iter().map(|(name, count)| format!("{name} {count}"));
+        let text = parts.collect::<Vec<_>>().join(", ");
+        if text.is_empty() {
+            NONE.to_owned()
+        } else {
+            text
+        }
+    };
+    let rows = metrics.iter().map(|run| {
+        let mut row = text([&run.benchmark, &run.retriever, &run.generator]);
+        row.push(run.mode.to_string());
+        row.push(list(&run.verdicts));
+        row.push(list(&run.exceptions));
+        row
+    });
+    Table {
+        title: "Verdicts and exceptions".to_owned(),
+        note: "Answers by verdict; failed answers by the exception that left the check.".to_owned(),
+        header: text([
+            "Benchmark",
+            "Retriever",
+            "Generator",
+            "Mode",
+            "Verdicts",
+            "Exceptions",
+        ]),
+        rows: rows.collect(),
+    }
+}
+
 /// Retrieval latency of every retriever that was measured: wall time around retrieval alone.
 pub fn latency_table(metrics: &[Metrics]) -> Table {
     let mut seen = BTreeSet::new();
@@ -157,7 +193,15 @@ pub fn latency_table(metrics: &[Metrics]) -> Table {
     Table {
         title: "Latency of retrieval".to_owned(),
         note: "Milliseconds a task on this machine; models are loaded once, before.".to_owned(),
-        header: text(["Benchmark", "Retriever", "Mode", "Min", "Max", "Mean", "Median"]),
+        header: text([
+            "Benchmark",
+            "Retriever",
+            "Mode",
+            "Min",
+            "Max",
+            "Mean",
+            "Median",
+        ]),
         rows,
     }
 }
@@ -247,6 +291,30 @@ Per cent, micro-averaged over the dependencies of all tasks; methods count as fu
 ";
         let table = retrieval_table(&[run("a"), run("b")]);
         assert_eq!(table.to_markdown(), wanted);
+    }
+
+    #[test]
+    fn verdicts_and_latency_are_listed_as_they_were_counted() {
+        let mut run = run("a");
+        run.verdicts.insert("failed".to_owned(), 9);
+        run.exceptions.insert("TypeError".to_owned(), 9);
+        let text = verdict_table(std::slice::from_ref(&run)).to_markdown();
+        assert!(
+            text.contains("| failed 9, passed 3 | TypeError 9 |"),
+            "{text}"
+        );
+        assert!(latency_table(std::slice::from_ref(&run)).rows.is_empty());
+        run.latency_ms = Some(hydra_core::records::Latency {
+            min: 1.0,
+            max: 4.0,
+            mean: 2.5,
+            median: 2.25,
+        });
+        let text = latency_table(&[run.clone(), run]).to_markdown();
+        assert!(
+            text.contains("| mini | bm25 | faithful | 1.0 | 4.0 | 2.5 | 2.2 |"),
+            "{text}"
+        );
     }
 
     #[test]

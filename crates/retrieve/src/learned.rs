@@ -71,10 +71,17 @@ impl Retriever for Dense {
 /// The cosine of the angle between two vectors; 0 where one has no length.
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |x: &[f32], y: &[f32]| -> f64 {
-        x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+        x.iter()
+            .zip(y)
+            .map(|(x, y)| f64::from(*x) * f64::from(*y))
+            .sum()
     };
     let length = (dot(a, a) * dot(b, b)).sqrt();
-    if length == 0.0 { 0.0 } else { dot(a, b) / length }
+    if length == 0.0 {
+        0.0
+    } else {
+        dot(a, b) / length
+    }
 }
 
 /// Every unit that DAR holds for a dependency: p1 >= T, however many there are.
