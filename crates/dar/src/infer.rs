@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::backend::Backend;
 use hydra_core::{Mode, Progress};
+use rayon::prelude::*;
 
 use crate::config::InputConfig;
 use crate::model::Dar;
@@ -149,29 +150,38 @@ impl<B: Backend> DarScorer<B> {
 
     fn scores(&self, texts: &[Tokens], progress: &dyn Progress) -> Result<Vec<Score>, DarError> {
         let bar = progress.start("score", Some(texts.len() as u64));
-        let mut scores = vec![
-            Score {
-                logits: [0.0; 2],
-                p1: 0.0
-            };
-            texts.len()
-        ];
-        for group in by_length(texts) {
-            let chosen: Vec<&Tokens> = group.iter().map(|&at| &texts[at]).collect();
-            let batch = self.reader.batch(&chosen, &self.device);
-            let logits = self.model.forward(&batch).into_data();
-            let logits: Vec<f32> = logits.iter::<f32>().collect();
-            for (&at, pair) in group.iter().zip(logits.chunks_exact(2)) {
-                let logits = [pair[0], pair[1]];
-                if !logits.iter().all(|l| l.is_finite()) {
-                    return Err(DarError::NotFinite);
-                }
-                let p1 = 1.0 / (1.0 + (logits[0] - logits[1]).exp());
-                scores[at] = Score { logits, p1 };
-            }
-            bar.advance(group.len() as u64);
+        let scored = by_length(texts)
+            .par_iter()
+            .map(|group| {
+                let scores = self.scores_of(texts, group)?;
+                bar.advance(group.len() as u64);
+                Ok(scores)
+            })
+            .collect::<Result<Vec<_>, DarError>>()?;
+        let mut scores: Vec<(usize, Score)> = scored.into_iter().flatten().collect();
+        scores.sort_by_key(|(at, _)| *at);
+        Ok(scores.into_iter().map(|(_, score)| score).collect())
+    }
+
+    /// The scores of a batch, each with its place among all.
+    fn scores_of(
+        &self,
+        texts: &[Tokens],
+        group: &[usize],
+    ) -> Result<Vec<(usize, Score)>, DarError> {
+        let chosen: Vec<&Tokens> = group.iter().map(|&at| &texts[at]).collect();
+        let batch = self.reader.batch(&chosen, &self.device);
+        let logits = self.model.forward(&batch).into_data();
+        let logits: Vec<f32> = logits.iter::<f32>().collect();
+        if !logits.iter().all(|l| l.is_finite()) {
+            return Err(DarError::NotFinite);
         }
-        Ok(scores)
+        let pairs = logits.chunks_exact(2).map(|pair| {
+            let logits = [pair[0], pair[1]];
+            let p1 = 1.0 / (1.0 + (logits[0] - logits[1]).exp());
+            Score { logits, p1 }
+        });
+        Ok(group.iter().copied().zip(pairs).collect())
     }
 }
 
@@ -213,22 +223,32 @@ impl<B: Backend> Embedder<B> {
             .iter()
             .map(|text| self.reader.text(text))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut embeddings = vec![Vec::new(); texts.len()];
-        for group in by_length(&texts) {
-            let chosen: Vec<&Tokens> = group.iter().map(|&at| &texts[at]).collect();
-            let batch = self.reader.batch(&chosen, &self.device);
-            let hidden = self.model.encoder.forward(&batch);
-            let mean = self.model.encoder.mean(hidden, batch.mask);
-            let [_, width] = mean.dims();
-            let values: Vec<f32> = mean.into_data().iter::<f32>().collect();
-            for (&at, row) in group.iter().zip(values.chunks_exact(width)) {
-                if !row.iter().all(|v| v.is_finite()) {
-                    return Err(DarError::NotFinite);
-                }
-                embeddings[at] = row.to_vec();
-            }
+        let embedded = by_length(&texts)
+            .par_iter()
+            .map(|group| self.embeddings_of(&texts, group))
+            .collect::<Result<Vec<_>, DarError>>()?;
+        let mut embeddings: Vec<(usize, Vec<f32>)> = embedded.into_iter().flatten().collect();
+        embeddings.sort_by_key(|(at, _)| *at);
+        Ok(embeddings.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// The embeddings of a batch, each with its place among all.
+    fn embeddings_of(
+        &self,
+        texts: &[Tokens],
+        group: &[usize],
+    ) -> Result<Vec<(usize, Vec<f32>)>, DarError> {
+        let chosen: Vec<&Tokens> = group.iter().map(|&at| &texts[at]).collect();
+        let batch = self.reader.batch(&chosen, &self.device);
+        let hidden = self.model.encoder.forward(&batch);
+        let mean = self.model.encoder.mean(hidden, batch.mask);
+        let [_, width] = mean.dims();
+        let values: Vec<f32> = mean.into_data().iter::<f32>().collect();
+        if !values.iter().all(|v| v.is_finite()) {
+            return Err(DarError::NotFinite);
         }
-        Ok(embeddings)
+        let rows = values.chunks_exact(width).map(<[f32]>::to_vec);
+        Ok(group.iter().copied().zip(rows).collect())
     }
 }
 

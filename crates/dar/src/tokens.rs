@@ -10,9 +10,9 @@ use crate::config::{Family, InputConfig};
 use crate::encoder::Batch;
 use crate::{DarError, EncoderConfig};
 
-/// Tokens of a batch, padding included: enough for the matrix products to be busy, small enough
-/// for a laptop's memory.
-const TOKEN_BUDGET: usize = 4096;
+/// Tokens of a batch, padding included. Batches run beside each other, one a core: small ones stay
+/// in a core's cache, where large ones are slowed down by fetching memory.
+const TOKEN_BUDGET: usize = 1024;
 
 /// A tokenised text.
 #[derive(Debug, Clone, PartialEq, Eq)]
