@@ -50,6 +50,23 @@ fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// More answers a task than anybody asks for; a typing error should not fill the memory.
+const MOST_SAMPLES: usize = 10_000;
+
+fn samples(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (1..=MOST_SAMPLES).contains(&n) => Ok(n),
+        _ => Err(format!("expected a whole number from 1 to {MOST_SAMPLES}")),
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        _ => Err("expected a number from 0 to 1".to_owned()),
+    }
+}
+
 /// The commands, in the order in which a repository travels through them.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -260,7 +277,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "DIR")]
     pub dense: Option<PathBuf>,
     /// DAR's threshold [default: the run's threshold.json].
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = probability)]
     pub threshold: Option<f64>,
 }
 
@@ -308,7 +325,7 @@ pub struct GeneratorArgs {
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Answers a task [default: 5; 1 for reference].
-    #[arg(long, short = 'n', value_name = "N", value_parser = positive)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = samples)]
     pub samples: Option<usize>,
     /// At most so many tokens an answer.
     #[arg(long, value_name = "N")]

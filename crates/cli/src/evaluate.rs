@@ -82,7 +82,7 @@ fn retrieve_into(
     if name == RetrieverName::Dense {
         spec = spec.input("dense", dense_folder(models)?)?;
     }
-    let outputs = ["retrieval.jsonl", "latency.json"];
+    let outputs = ["retrieval.jsonl", "latency.json", "retrieval.jsonl.partial"];
     let run = RunDir::open(out, spec, true, context.restart, &outputs)?;
     if run.finished() {
         return Ok(Done::All);
@@ -97,7 +97,8 @@ fn retrieve_into(
             _ => failed += 1,
         }
     }
-    let done = hydra_retrieve::retrieve(retriever.as_ref(), &work, &context.bars);
+    let records = run.file("retrieval.jsonl");
+    let done = hydra_retrieve::retrieve(retriever.as_ref(), &work, &records, &context.bars)?;
     for failure in &done.failed {
         let text = format!("{}: {}", failure.task, failure.reason);
         context.bars.warn(&text);
@@ -110,7 +111,6 @@ fn retrieve_into(
             opened.projects.display()
         );
     }
-    jsonl::write(run.file("retrieval.jsonl"), &done.retrievals)?;
     write_json(run.file("latency.json"), &done.milliseconds)?;
     if failed > 0 {
         return Ok(Done::SomeFailed);

@@ -29,7 +29,8 @@ pub(crate) struct Checkpoint {
 struct State {
     step: usize,
     lines: usize,
-    best: Option<(usize, Validation)>,
+    /// The best step with its figures by their bits: text may lose a figure's last one.
+    best: Option<(usize, [u64; 4])>,
 }
 
 impl Checkpoint {
@@ -48,7 +49,16 @@ impl Checkpoint {
             folder,
             step: state.step,
             lines: state.lines,
-            best: state.best,
+            best: state.best.map(|(step, bits)| {
+                let [loss, recall, precision, f1] = bits.map(f64::from_bits);
+                let figures = Validation {
+                    loss,
+                    recall,
+                    precision,
+                    f1,
+                };
+                (step, figures)
+            }),
         }))
     }
 
@@ -73,6 +83,10 @@ impl Checkpoint {
         remove(&beside)?;
         weights::write(&beside.join("model.safetensors"), model)?;
         weights::write(&beside.join("moments.safetensors"), moments)?;
+        let best = best.map(|(step, v)| {
+            let bits = [v.loss, v.recall, v.precision, v.f1].map(f64::to_bits);
+            (step, bits)
+        });
         write_json(beside.join("state.json"), &State { step, lines, best })?;
         let before = folders(out)?;
         let place = out.join(format!("{PREFIX}{step:06}"));
