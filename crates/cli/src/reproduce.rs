@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use hydra_core::Progress;
 
 use crate::args::{
     EvalArgs, GeneratorArgs, GeneratorName, MineArgs, ModelArgs, PairsArgs, Profile, ReproduceArgs,
@@ -121,10 +120,12 @@ fn mini(context: &Context, args: &ReproduceArgs) -> anyhow::Result<Done> {
             out: Some(args.out.clone()),
         },
     )?;
-    context.bars.warn(&format!(
-        "everything is in {}; {:.0} s",
-        args.out.display(),
-        started.elapsed().as_secs_f64()
-    ));
+    if !context.json {
+        eprintln!(
+            "everything is in {}; {:.0} s",
+            args.out.display(),
+            started.elapsed().as_secs_f64()
+        );
+    }
     Ok(done)
 }
