@@ -19,7 +19,8 @@ struct Job<'a> {
     answers: Vec<&'a Answer>,
 }
 
-/// Tests every answer that `out` lacks, `jobs` at a time; equal code of a task runs once.
+/// Tests every answer whose code has no verdict in `out` yet, `jobs` at a time; equal code of a
+/// task runs once.
 ///
 /// Each verdict is appended to `<out>.partial` as it comes; at the end `out` is written in the
 /// order of the answers. A run that the machine spoilt is tried once more, then recorded as
@@ -36,7 +37,10 @@ pub fn execute(
     let mut partial = out.as_os_str().to_owned();
     partial.push(".partial");
     let partial = Path::new(&partial);
-    let (journal, known) = Journal::open::<Judged>(partial)?;
+    let (journal, mut known) = Journal::open::<Judged>(partial)?;
+    if out.exists() {
+        known.extend(jsonl::read::<Judged>(out)?);
+    }
     let mut done: BTreeMap<(TaskId, usize), Judged> = known
         .into_iter()
         .filter(|j| !matches!(j.verdict, Verdict::Infrastructure { .. }))
@@ -50,10 +54,13 @@ pub fn execute(
         let task = tasks
             .get(&answer.task)
             .ok_or_else(|| BenchError::Task(answer.task.clone()))?;
-        if done.contains_key(&(answer.task.clone(), answer.sample)) {
+        let code = benchmark.extract(task, &answer.completion);
+        let key = (answer.task.clone(), answer.sample);
+        // A verdict of other code, from an answer that has changed since, does not count.
+        if done.get(&key).is_some_and(|known| known.code == code) {
             continue;
         }
-        let code = benchmark.extract(task, &answer.completion);
+        done.remove(&key);
         let place = *places
             .entry((&answer.task, code.clone()))
             .or_insert_with(|| {

@@ -18,19 +18,18 @@ pub fn pass_at_k(n: usize, c: usize, k: usize) -> Option<f64> {
     Some(1.0 - missed)
 }
 
-/// The mean of pass@k over the tasks; nothing where a task has fewer than k answers.
-pub fn mean_pass_at_k(judged: &[Judged], k: usize) -> Option<f64> {
-    let mut counts = BTreeMap::<&TaskId, (usize, usize)>::new();
-    for judged in judged {
-        let (n, c) = counts.entry(&judged.task).or_default();
-        *n += 1;
-        *c += usize::from(judged.verdict.passed());
+/// The mean of pass@k over `tasks`, each with `samples` answers: an answer that is missing counts
+/// as one that fails. Nothing where k is more than `samples`.
+pub fn mean_pass_at_k(tasks: &[Task], samples: usize, judged: &[Judged], k: usize) -> Option<f64> {
+    let mut passed: BTreeMap<&TaskId, usize> = tasks.iter().map(|t| (&t.id, 0)).collect();
+    for judged in judged.iter().filter(|j| j.verdict.passed()) {
+        if let Some(count) = passed.get_mut(&judged.task) {
+            *count += 1;
+        }
     }
-    if counts.is_empty() {
-        return None;
-    }
-    let each: Option<Vec<f64>> = counts.values().map(|&(n, c)| pass_at_k(n, c, k)).collect();
-    each.map(|each| each.iter().sum::<f64>() / each.len() as f64)
+    let each: Option<Vec<f64>> = passed.values().map(|&c| pass_at_k(samples, c, k)).collect();
+    let each = each.filter(|each| !each.is_empty())?;
+    Some(each.iter().sum::<f64>() / each.len() as f64)
 }
 
 /// What of the benchmark's dependencies was retrieved, micro-averaged (Table 3): `all`,

@@ -26,7 +26,8 @@ pub struct Records<'a> {
     pub judged: &'a [Judged],
 }
 
-/// pass@1, 3 and 5 (as far as there are answers), DIR, verdicts, retrieval and latency.
+/// pass@1, 3 and 5 (as far as there are answers; missing ones count as failed), DIR over the
+/// answers that there are, verdicts, retrieval and latency.
 pub fn score(benchmark: &dyn Benchmark, records: &Records<'_>) -> Metrics {
     let mut verdicts = BTreeMap::new();
     let mut exceptions = BTreeMap::new();
@@ -39,6 +40,7 @@ pub fn score(benchmark: &dyn Benchmark, records: &Records<'_>) -> Metrics {
             *exceptions.entry(exception.clone()).or_default() += 1;
         }
     }
+    let most = samples.into_values().max().unwrap_or(0);
     let mut by_kind = retrieved_by_kind(records.tasks, records.retrievals);
     Metrics {
         benchmark: benchmark.name().to_owned(),
@@ -46,10 +48,10 @@ pub fn score(benchmark: &dyn Benchmark, records: &Records<'_>) -> Metrics {
         generator: records.generator.to_owned(),
         mode: records.mode,
         tasks: records.tasks.len(),
-        samples: samples.into_values().max().unwrap_or(0),
+        samples: most,
         pass_at: [1, 3, 5]
             .into_iter()
-            .filter_map(|k| Some((k, mean_pass_at_k(records.judged, k)?)))
+            .filter_map(|k| Some((k, mean_pass_at_k(records.tasks, most, records.judged, k)?)))
             .collect(),
         dir: invocation_rate(benchmark, records.judged),
         verdicts,

@@ -32,6 +32,12 @@ pub struct Opened {
 
 /// Opens a benchmark and picks the tasks that `--only` names.
 pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
+    // It becomes a part of ids and of a folder's name.
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name = &args.benchmark;
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        bail!("{name:?} is no name for a benchmark: letters, digits, '-', '_' and '.' make one");
+    }
     let place = place(context, args)?;
     if !place.projects.is_dir() {
         bail!(

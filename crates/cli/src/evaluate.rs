@@ -386,15 +386,12 @@ fn execute_into(
         "execute": context.settings.execute,
         "isolation": !isolation.allow_no_isolation,
     });
-    let spec = RunSpec::new("execute", config, context.seed)
-        .input("answers", &answers)?
-        .input("tasks", &opened.tasks_file)?;
+    // The answers are no input: verdicts are kept by the code that they are of, so that answers
+    // which came later are tested beside them.
+    let spec = RunSpec::new("execute", config, context.seed).input("tasks", &opened.tasks_file)?;
     let outputs = ["verdicts.jsonl", "verdicts.jsonl.partial"];
     let run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
     let verdicts = run.file("verdicts.jsonl");
-    if run.finished() {
-        return Ok(jsonl::read(verdicts)?);
-    }
     let sandbox = Sandbox::new(if isolation.allow_no_isolation {
         Isolation::Off
     } else {
@@ -458,6 +455,14 @@ fn score_into(
     // It takes no time, and new verdicts are to be scored anew.
     let run = RunDir::open(dir, spec, true, true, &["metrics.json"])?;
     let metrics = measure(opened, generator, dir, &judged)?;
+    let (there, all) = (judged.len(), metrics.tasks * metrics.samples);
+    if there < all {
+        context.bars.warn(&format!(
+            "{}: {} of {all} answers are missing and count as failed",
+            dir.display(),
+            all - there
+        ));
+    }
     write_json(run.file("metrics.json"), &metrics)?;
     run.finish()?;
     Ok(metrics)

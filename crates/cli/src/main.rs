@@ -58,8 +58,13 @@ impl Context {
         } else {
             text.trim_end().to_owned()
         };
-        // A reader that went away (`hydra tables | head`) is no error.
-        let _ = writeln!(std::io::stdout(), "{line}");
+        // A reader that went away (`hydra tables | head`) is no error; a full disk is one.
+        if let Err(error) = writeln!(std::io::stdout(), "{line}")
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            eprintln!("hydra: standard output: {error}");
+            std::process::exit(1);
+        }
     }
 }
 
@@ -69,10 +74,21 @@ fn main() -> ExitCode {
         Ok(Done::All) => ExitCode::SUCCESS,
         Ok(Done::SomeFailed) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("hydra: {error:#}");
+            eprintln!("hydra: {}", describe(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error with its causes, each told once: many repeat the one below them.
+fn describe(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += &format!(": {cause}");
+        }
+    }
+    text
 }
 
 fn run(cli: Cli) -> anyhow::Result<Done> {

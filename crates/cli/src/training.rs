@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use hydra_core::records::ThresholdTable;
 use hydra_core::{Mode, Progress, RunDir, RunSpec, jsonl, write_json};
 use hydra_dar::{Cpu, CpuTraining, DarScorer, EncoderConfig, Pair, TrainConfig, TrainSummary};
 use hydra_dataset::{PairsConfig, PairsSummary, Split, read_pairs};
@@ -196,6 +197,9 @@ pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
     let (train, valid) = train
         .zip(valid)
         .context("say --pairs DIR, or --train FILE and --valid FILE")?;
+    // Everything is read and checked before a folder is claimed or, by --restart, emptied.
+    let (train_pairs, valid_pairs) = (pairs_of(&train)?, pairs_of(&valid)?);
+    hydra_dar::check_training(&config, &train_pairs, &valid_pairs)?;
     // The model counts by its content, not by its place.
     let mut described = config.clone();
     described.model = None;
@@ -218,8 +222,8 @@ pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
         let summary = hydra_dar::train::<CpuTraining>(
             &config,
             context.seed,
-            &pairs_of(&train)?,
-            &pairs_of(&valid)?,
+            &train_pairs,
+            &valid_pairs,
             &args.out,
             &Default::default(),
             &context.bars,
@@ -298,19 +302,26 @@ pub fn threshold(context: &Context, args: &ThresholdArgs) -> anyhow::Result<Done
     let spec = RunSpec::new("threshold", json!({"sample": args.sample}), context.seed)
         .input("pairs", &path)?
         .input("model", &model)?;
-    let run = RunDir::open(&args.run, spec, true, true, &["threshold.json"])?;
     let all = pairs_of(&path)?;
     let pairs = hydra_dar::sample(&all, args.sample.unwrap_or(0), context.seed);
     let pairs: Vec<Pair> = pairs.into_iter().cloned().collect();
     if pairs.is_empty() {
         bail!("{}: holds no pairs", path.display());
     }
-    let scores = scorer.score_pairs(&pairs, &context.bars)?;
-    let p1: Vec<f32> = scores.iter().map(|score| score.p1).collect();
-    let labels: Vec<u8> = pairs.iter().map(|pair| pair.label).collect();
-    let table = hydra_dar::brp_table(&p1, &labels);
-    write_json(args.run.join("threshold.json"), &table)?;
-    run.finish()?;
+    let run = RunDir::open(&args.run, spec, true, context.restart, &["threshold.json"])?;
+    let file = run.file("threshold.json");
+    let table: ThresholdTable = if run.finished() && file.exists() {
+        serde_json::from_slice(&std::fs::read(&file)?)
+            .with_context(|| format!("{} is no threshold table", file.display()))?
+    } else {
+        let scores = scorer.score_pairs(&pairs, &context.bars)?;
+        let p1: Vec<f32> = scores.iter().map(|score| score.p1).collect();
+        let labels: Vec<u8> = pairs.iter().map(|pair| pair.label).collect();
+        let table = hydra_dar::brp_table(&p1, &labels);
+        write_json(&file, &table)?;
+        run.finish()?;
+        table
+    };
     let shown = hydra_report::threshold_table(&table, mode_of(&args.run)?);
     context.show(&serde_json::to_value(&table)?, &shown.to_markdown());
     Ok(Done::All)

@@ -23,6 +23,13 @@ impl AtomicFile {
     /// Starts a file that will become `destination`; missing parent folders are made.
     pub fn create(destination: impl AsRef<Path>) -> Result<Self, CoreError> {
         let destination = destination.as_ref().to_path_buf();
+        // A rename would put a file in the place of a device, a pipe or a link.
+        if let Ok(there) = std::fs::symlink_metadata(&destination)
+            && !there.is_file()
+        {
+            let error = std::io::Error::other("it is no regular file and is not replaced");
+            return Err(CoreError::io(&destination)(error));
+        }
         let folder = match destination.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -97,6 +104,16 @@ pub fn write_json(destination: impl AsRef<Path>, value: &impl Serialize) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_is_not_replaced() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link)?;
+        let error = write_atomic(&link, b"x").expect_err("a link");
+        assert!(error.to_string().contains("no regular file"), "{error}");
+        Ok(())
+    }
 
     #[test]
     fn dropping_before_commit_keeps_the_old_content() -> Result<(), Box<dyn std::error::Error>> {

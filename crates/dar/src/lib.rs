@@ -41,7 +41,9 @@ pub use error::DarError;
 pub use fresh::TinyConfig;
 pub use infer::{DarScorer, Embedder, Score};
 pub use threshold::{brp, brp_table};
-pub use train::{Line, Pair, Select, TrainConfig, TrainSummary, Validation, sample, train};
+pub use train::{
+    Line, Pair, Select, TrainConfig, TrainSummary, Validation, check_training, sample, train,
+};
 
 /// The default backend: pure Rust, on the processor.
 pub type Cpu = burn_flex::Flex;

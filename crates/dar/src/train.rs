@@ -217,6 +217,32 @@ pub fn train<B: AutodiffBackend>(
     run.finish(progress)
 }
 
+/// Whether a training can start: the settings, the pairs, and the files of the starting model.
+/// Nothing is written.
+///
+/// # Errors
+/// As for [`train`].
+pub fn check_training(
+    config: &TrainConfig,
+    pairs: &[Pair],
+    valid: &[Pair],
+) -> Result<(), DarError> {
+    check(config, pairs, valid)?;
+    let Some(folder) = &config.model else {
+        return EncoderConfig::fresh(&config.tiny, config.tiny.vocabulary).map(|_| ());
+    };
+    let folder = Folder::open(folder)?;
+    let encoder = EncoderConfig::read(&folder.config)?;
+    let input = InputConfig {
+        mode: config.input,
+        max_tokens: config.max_tokens,
+    };
+    Reader::open(&folder.tokenizer, &encoder, fitting(input, &encoder))?;
+    let model = Dar::<crate::Cpu>::new(&encoder, &Default::default());
+    weights::read(&folder.weights, &weights::shapes(&model), above_the_encoder)?;
+    Ok(())
+}
+
 fn check(config: &TrainConfig, pairs: &[Pair], valid: &[Pair]) -> Result<(), DarError> {
     let no = |reason: &str| Err(DarError::Settings(reason.to_owned()));
     for (name, value) in [

@@ -106,7 +106,7 @@ pub fn generation_table(metrics: &[Metrics], published: &[Published]) -> Table {
     let ours = metrics.iter().map(|m| {
         let mut row = text([&m.benchmark, &m.retriever, &m.generator]);
         row.push(m.mode.to_string());
-        row.push(format!("{} x {}", m.tasks, m.samples));
+        row.push(answers(m));
         row.extend(ks.iter().map(|k| cell(m.pass_at.get(k))));
         row.push(cell(m.dir.as_ref()));
         row
@@ -119,7 +119,8 @@ pub fn generation_table(metrics: &[Metrics], published: &[Published]) -> Table {
         row.push(cell(p.dir.as_ref()));
         row
     });
-    let mut note = "Per cent; answers are tasks x samples.".to_owned();
+    let mut note =
+        "Per cent; answers are tasks x samples, and missing ones count as failed.".to_owned();
     let sources: BTreeSet<&str> = published.iter().map(|p| p.source.as_str()).collect();
     for source in sources {
         note += &format!(" Published: {source}");
@@ -134,6 +135,17 @@ pub fn generation_table(metrics: &[Metrics], published: &[Published]) -> Table {
             .chain(["DIR".to_owned()])
             .collect(),
         rows: ours.chain(theirs).collect(),
+    }
+}
+
+/// Tasks times samples, and how many answers there are if some are missing.
+fn answers(run: &Metrics) -> String {
+    let there: usize = run.verdicts.values().sum();
+    let all = format!("{} x {}", run.tasks, run.samples);
+    if there == run.tasks * run.samples {
+        all
+    } else {
+        format!("{there} of {all}")
     }
 }
 
@@ -234,7 +246,7 @@ mod tests {
             samples: 3,
             pass_at: [(1, 0.25), (3, 0.5)].into(),
             dir: None,
-            verdicts: [("passed".to_owned(), 3)].into(),
+            verdicts: [("passed".to_owned(), 3), ("failed".to_owned(), 9)].into(),
             exceptions: [].into(),
             retrieval: row(2, 4, 12),
             retrieval_by_kind: [
@@ -294,13 +306,21 @@ Per cent, micro-averaged over the dependencies of all tasks; methods count as fu
     }
 
     #[test]
+    fn missing_answers_are_told() {
+        let mut run = run("a");
+        assert_eq!(answers(&run), "4 x 3");
+        run.verdicts.remove("passed");
+        assert_eq!(answers(&run), "9 of 4 x 3");
+    }
+
+    #[test]
     fn verdicts_and_latency_are_listed_as_they_were_counted() {
         let mut run = run("a");
-        run.verdicts.insert("failed".to_owned(), 9);
+        run.verdicts.insert("timed_out".to_owned(), 1);
         run.exceptions.insert("TypeError".to_owned(), 9);
         let text = verdict_table(std::slice::from_ref(&run)).to_markdown();
         assert!(
-            text.contains("| failed 9, passed 3 | TypeError 9 |"),
+            text.contains("| failed 9, passed 3, timed_out 1 | TypeError 9 |"),
             "{text}"
         );
         assert!(latency_table(std::slice::from_ref(&run)).rows.is_empty());
@@ -337,7 +357,7 @@ Per cent, micro-averaged over the dependencies of all tasks; methods count as fu
 | mini | bm25 | a | faithful | 4 x 3 | 25.00 | 50.00 | – | – | – |
 | mini | full context | phi-2 | published | 4 x 10 | 19.04 | – | – | 27.04 | 48.13 |
 
-Per cent; answers are tasks x samples. Published: the authors' record.
+Per cent; answers are tasks x samples, and missing ones count as failed. Published: the authors' record.
 ";
         let table = generation_table(&[run("a")], &[published]);
         assert_eq!(table.to_markdown(), wanted);
