@@ -48,6 +48,7 @@ pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
     )
     .input("from", from)?
     .input("benchmark_projects", &settings.benchmark_projects)?;
+    refuse_strange(&args.out)?;
     let run = RunDir::open(&args.out, spec, false, context.restart, &["manifest.jsonl"])?;
     let summary = match args.source {
         Source::Folder => mine_folder(from, &config, &args.out, &context.bars)?,
@@ -75,6 +76,27 @@ pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
     );
     context.show(&serde_json::to_value(&summary)?, &text);
     Ok(done)
+}
+
+/// A corpus replaces whole folders: one that holds something else is not a place for it.
+fn refuse_strange(out: &Path) -> anyhow::Result<()> {
+    if out.join("run.json").exists() {
+        return Ok(());
+    }
+    let Ok(entries) = std::fs::read_dir(out) else {
+        return Ok(());
+    };
+    for entry in entries.flatten() {
+        // What a run left that was killed at its very start.
+        if !entry.file_name().to_string_lossy().starts_with(".hydra-") {
+            bail!(
+                "{}: holds something that is no corpus ({}); name an empty or a new folder",
+                out.display(),
+                entry.file_name().to_string_lossy()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// `hydra index`.

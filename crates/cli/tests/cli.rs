@@ -87,6 +87,13 @@ fn wrong_inputs_are_refused_with_the_place_and_the_reason() {
         &["--config", &at("bad.toml"), "doctor"],
         &["bad.toml", "pithon"],
     );
+    folder.write("mine/own.py", "x = 1\n");
+    folder.write("source/p/p.py", "x = 1\n");
+    refuses(
+        &["mine", "--from", &at("source"), "--out", &at("mine")],
+        &["no corpus", "own.py"],
+    );
+    refuses(&["eval", "../x"], &["no name for a benchmark"]);
     folder.write("list.txt", "# a comment\nattrs==1.0\nno version here\n");
     refuses(
         &[
