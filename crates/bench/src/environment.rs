@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hydra_core::{CoreError, Progress, RepoPath, hash, write_json};
+use hydra_core::{CoreError, Progress, RepoPath, hash, read_json, write_json};
 use serde::{Deserialize, Serialize};
 
 use crate::unpack::unpack;
@@ -429,17 +429,6 @@ fn run(command: &mut Command, what: &str) -> Result<String, BenchError> {
     let lines: Vec<&str> = said.lines().filter(|l| !l.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(3)..].join(" | ");
     Err(failed(format!("{}: {last}", output.status)))
-}
-
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BenchError> {
-    let bytes = std::fs::read(path).map_err(CoreError::io(path))?;
-    serde_json::from_slice(&bytes).map_err(|e| {
-        let error = CoreError::Document {
-            path: path.to_path_buf(),
-            message: e.to_string(),
-        };
-        error.into()
-    })
 }
 
 fn fresh(folder: &Path) -> Result<(), BenchError> {

@@ -34,9 +34,7 @@ pub fn execute(
     jobs: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<Judged>, BenchError> {
-    let mut partial = out.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
+    let partial = &Journal::beside(out);
     let (journal, mut known) = Journal::open::<Judged>(partial)?;
     if out.exists() {
         known.extend(jsonl::read::<Judged>(out)?);

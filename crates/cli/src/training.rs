@@ -326,7 +326,6 @@ pub fn threshold(context: &Context, args: &ThresholdArgs) -> anyhow::Result<Done
         .input("model", &model)?;
     let all = pairs_of(&path)?;
     let pairs = hydra_dar::sample(&all, args.sample.unwrap_or(0), context.seed);
-    let pairs: Vec<Pair> = pairs.into_iter().cloned().collect();
     if pairs.is_empty() {
         bail!("{}: holds no pairs", path.display());
     }

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tempfile::NamedTempFile;
 
 use crate::CoreError;
@@ -99,6 +100,16 @@ pub fn write_json(destination: impl AsRef<Path>, value: &impl Serialize) -> Resu
     })?;
     text.push(b'\n');
     write_atomic(destination, &text)
+}
+
+/// Reads a JSON document.
+pub fn read_json<T: DeserializeOwned>(path: impl AsRef<Path>) -> Result<T, CoreError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(CoreError::io(path))?;
+    serde_json::from_slice(&bytes).map_err(|e| CoreError::Document {
+        path: path.to_path_buf(),
+        message: e.to_string(),
+    })
 }
 
 #[cfg(test)]

@@ -92,6 +92,13 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// Where the journal of a file lies while the file is not complete: `<out>.partial`.
+    pub fn beside(out: &Path) -> PathBuf {
+        let mut partial = out.as_os_str().to_owned();
+        partial.push(".partial");
+        partial.into()
+    }
+
     /// Opens or makes the journal and returns the records it holds already.
     pub fn open<T: DeserializeOwned>(path: impl AsRef<Path>) -> Result<(Self, Vec<T>), CoreError> {
         let path = path.as_ref().to_path_buf();

@@ -23,7 +23,7 @@ pub mod python_json;
 pub mod records;
 mod run;
 
-pub use atomic::{AtomicFile, write_atomic, write_json};
+pub use atomic::{AtomicFile, read_json, write_atomic, write_json};
 pub use ids::{TaskId, UnitId};
 pub use path::{PathError, RepoPath};
 pub use progress::{Progress, Silent, Task as ProgressTask};

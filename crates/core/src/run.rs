@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
-use crate::{CoreError, hash, write_json};
+use crate::{CoreError, hash, read_json, write_json};
 
 /// What decides a stage's output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,11 +104,7 @@ impl RunDir {
                 remove(&path.join(output))?;
             }
         } else if record.exists() {
-            let text = std::fs::read(&record).map_err(CoreError::io(&record))?;
-            let old: RunInfo = serde_json::from_slice(&text).map_err(|e| CoreError::Document {
-                path: record.clone(),
-                message: e.to_string(),
-            })?;
+            let old: RunInfo = read_json(&record)?;
             if let Some(what) = difference(&old.spec, &spec) {
                 return Err(CoreError::OtherRun { path, what });
             }

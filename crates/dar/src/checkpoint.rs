@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hydra_core::{CoreError, jsonl, write_atomic, write_json};
+use hydra_core::{CoreError, jsonl, read_json, write_atomic, write_json};
 use serde::{Deserialize, Serialize};
 
 use crate::DarError;
@@ -39,12 +39,7 @@ impl Checkpoint {
         let Some((_, folder)) = folders(out)?.into_iter().max() else {
             return Ok(None);
         };
-        let path = folder.join("state.json");
-        let bytes = std::fs::read(&path).map_err(CoreError::io(&path))?;
-        let state: State = serde_json::from_slice(&bytes).map_err(|e| CoreError::Document {
-            path,
-            message: e.to_string(),
-        })?;
+        let state: State = read_json(folder.join("state.json"))?;
         Ok(Some(Self {
             folder,
             step: state.step,

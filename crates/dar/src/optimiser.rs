@@ -68,8 +68,8 @@ impl<B: Backend> Optimiser<B> {
         (module, norm)
     }
 
-    /// The moments, for a checkpoint: `<name>.first`, `<name>.second`, and the steps so far.
-    pub(crate) fn state(&self) -> (Named, usize) {
+    /// The moments, for a checkpoint: `<name>.first`, `<name>.second`.
+    pub(crate) fn state(&self) -> Named {
         let mut named = Named::new();
         for (name, moments) in &self.moments {
             for (suffix, tensor) in [("first", &moments.first), ("second", &moments.second)] {
@@ -78,8 +78,7 @@ impl<B: Backend> Optimiser<B> {
                 named.insert(format!("{name}.{suffix}"), Values { shape, values });
             }
         }
-        let time = self.moments.values().map(|m| m.time).max().unwrap_or(0);
-        (named, time)
+        named
     }
 
     /// Takes the moments of a checkpoint back.

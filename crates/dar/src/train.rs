@@ -9,7 +9,7 @@ use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::{GradientsAccumulator, GradientsParams};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Int, Tensor, TensorData};
-use hydra_core::{Mode, Progress, hash, write_atomic, write_json};
+use hydra_core::{Mode, Progress, write_atomic, write_json};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -308,7 +308,7 @@ struct Run<'a, B: AutodiffBackend> {
     config: &'a TrainConfig,
     seed: u64,
     pairs: &'a [Pair],
-    valid: Vec<&'a Pair>,
+    valid: Vec<Pair>,
     out: &'a Path,
     device: &'a B::Device,
     plan: Plan,
@@ -421,7 +421,7 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
         // Dropout draws from here; a resumed run draws the same.
         B::seed(
             self.device,
-            mix(self.seed, &format!("dropout {}", self.step)),
+            weights::mix(self.seed, &format!("dropout {}", self.step)),
         );
         let start = group * self.config.accumulation;
         let end = (start + self.config.accumulation).min(self.plan.batches);
@@ -474,7 +474,8 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
     fn shuffle(&mut self, epoch: usize) {
         if self.order_epoch != Some(epoch) {
             self.order = (0..self.pairs.len()).collect();
-            let mut rng = ChaCha8Rng::seed_from_u64(mix(self.seed, &format!("epoch {epoch}")));
+            let mut rng =
+                ChaCha8Rng::seed_from_u64(weights::mix(self.seed, &format!("epoch {epoch}")));
             self.order.shuffle(&mut rng);
             self.order_epoch = Some(epoch);
         }
@@ -484,10 +485,9 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
         let Some(model) = self.model.as_ref().map(AutodiffModule::valid) else {
             return Ok(());
         };
-        let pairs: Vec<Pair> = self.valid.iter().map(|p| (*p).clone()).collect();
         let scorer = DarScorer::from_parts(model, self.reader.clone(), self.device.clone());
-        let scores = scorer.score_pairs(&pairs, progress)?;
-        let figures = validation(&pairs, &scores);
+        let scores = scorer.score_pairs(&self.valid, progress)?;
+        let figures = validation(&self.valid, &scores);
         let value = |v: &Validation| match self.config.select {
             Select::Recall => v.recall,
             Select::F1 => v.f1,
@@ -515,7 +515,7 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
         let Some(model) = self.model.as_ref().map(AutodiffModule::valid) else {
             return Ok(());
         };
-        let (moments, _) = self.optimiser.state();
+        let moments = self.optimiser.state();
         Checkpoint::save(
             self.out,
             self.step,
@@ -610,19 +610,13 @@ fn validation(pairs: &[Pair], scores: &[crate::Score]) -> Validation {
 }
 
 /// So many of the pairs, drawn by the seed without replacement, in their order; 0 for all.
-pub fn sample(pairs: &[Pair], count: usize, seed: u64) -> Vec<&Pair> {
+pub fn sample(pairs: &[Pair], count: usize, seed: u64) -> Vec<Pair> {
     if count == 0 || count >= pairs.len() {
-        return pairs.iter().collect();
+        return pairs.to_vec();
     }
     let mut order: Vec<usize> = (0..pairs.len()).collect();
-    order.shuffle(&mut ChaCha8Rng::seed_from_u64(mix(seed, "valid")));
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(weights::mix(seed, "valid")));
     order.truncate(count);
     order.sort_unstable();
-    order.into_iter().map(|at| &pairs[at]).collect()
-}
-
-/// A seed for one purpose.
-fn mix(seed: u64, purpose: &str) -> u64 {
-    let hash = hash::sha256(format!("{seed} {purpose}"));
-    u64::from_str_radix(hash.get(..16).unwrap_or("0"), 16).unwrap_or(seed)
+    order.into_iter().map(|at| pairs[at].clone()).collect()
 }

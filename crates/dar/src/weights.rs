@@ -212,9 +212,7 @@ pub(crate) fn with_values<B: Backend, M: Module<B>>(
 pub(crate) fn initial(shapes: &BTreeMap<String, Vec<usize>>, seed: u64) -> Named {
     let draw = |(name, shape): (&String, &Vec<usize>)| {
         let count = shape.iter().product();
-        let own = hash::sha256(format!("{seed} {name}"));
-        let own = u64::from_str_radix(own.get(..16).unwrap_or("0"), 16).unwrap_or(seed);
-        let mut rng = ChaCha8Rng::seed_from_u64(own);
+        let mut rng = ChaCha8Rng::seed_from_u64(mix(seed, name));
         let norm = name.contains("LayerNorm")
             || name.starts_with("classifier.1.")
             || name.starts_with("classifier.5.");
@@ -237,6 +235,12 @@ pub(crate) fn initial(shapes: &BTreeMap<String, Vec<usize>>, seed: u64) -> Named
         (name.clone(), Values { shape, values })
     };
     shapes.iter().map(draw).collect()
+}
+
+/// A seed for one purpose.
+pub(crate) fn mix(seed: u64, purpose: &str) -> u64 {
+    let hash = hash::sha256(format!("{seed} {purpose}"));
+    u64::from_str_radix(hash.get(..16).unwrap_or("0"), 16).unwrap_or(seed)
 }
 
 /// A standard normal number, by Box and Muller.

@@ -64,9 +64,7 @@ pub fn generate(
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<Generated, GenerateError> {
-    let mut partial = out.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
+    let partial = &Journal::beside(out);
     let (journal, mut known) = Journal::open::<Answer>(partial)?;
     if out.exists() {
         known.extend(jsonl::read::<Answer>(out)?);

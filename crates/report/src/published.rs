@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hydra_core::CoreError;
+use hydra_core::{CoreError, read_json};
 use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
@@ -49,13 +49,7 @@ pub fn published(folder: &Path) -> Result<Vec<Published>, ReportError> {
     files.sort();
     let mut rows = Vec::new();
     for path in files {
-        let bytes = std::fs::read(&path).map_err(CoreError::io(&path))?;
-        let list: Vec<Published> =
-            serde_json::from_slice(&bytes).map_err(|e| CoreError::Document {
-                path: path.clone(),
-                message: e.to_string(),
-            })?;
-        rows.extend(list);
+        rows.extend(read_json::<Vec<Published>>(path)?);
     }
     Ok(rows)
 }

@@ -8,7 +8,7 @@ use hydra_core::records::Hit;
 use hydra_dar::{DarScorer, Embedder};
 use hydra_pyindex::text::{candidate_text, query_text};
 
-use crate::{Bm25, RetrieveError, Retriever, Target, best, hit};
+use crate::{Bm25, RetrieveError, Retriever, Target, best};
 
 /// The units nearest to the target's prompt by the cosine of their embeddings.
 ///
@@ -136,12 +136,9 @@ impl Retriever for Hydra {
         let mut hits = self.bm25.retrieve(target)?;
         let similar: BTreeSet<_> = hits.iter().map(|h| h.unit.clone()).collect();
         for found in self.dar.retrieve(target)? {
-            if similar.contains(&found.unit) {
-                continue;
-            }
-            let unit = target.pool.iter().find(|unit| unit.id == found.unit);
-            if let Some(unit) = unit {
-                hits.push(hit(unit, "dar", found.score, hits.len() + 1));
+            if !similar.contains(&found.unit) {
+                let rank = hits.len() + 1;
+                hits.push(Hit { rank, ..found });
             }
         }
         Ok(hits)

@@ -56,9 +56,7 @@ pub fn retrieve(
     out: &Path,
     progress: &dyn Progress,
 ) -> Result<Retrieved, CoreError> {
-    let mut partial = out.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
+    let partial = &Journal::beside(out);
     let (mut journal, steps) = Journal::open::<Step>(partial)?;
     let mut known = BTreeMap::new();
     for step in steps {
