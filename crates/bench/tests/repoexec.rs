@@ -115,6 +115,7 @@ fn the_gold_solutions_pass() {
             sample: 0,
             completion: bench.reference(&task.id).expect("a solution").to_owned(),
             finish_reason: None,
+            prompt: String::new(),
         })
         .collect();
     let results = tempfile::tempdir().expect("a folder");

@@ -64,6 +64,7 @@ fn answers(completions: &[&str]) -> Vec<Answer> {
             sample,
             completion: (*text).to_owned(),
             finish_reason: None,
+            prompt: String::new(),
         })
         .collect()
 }

@@ -198,6 +198,22 @@ pub struct TrainArgs {
     pub out: PathBuf,
 }
 
+impl TrainArgs {
+    /// Overrides settings by what was said.
+    pub fn apply(&self, config: &mut hydra_dar::TrainConfig) {
+        if self.model.is_some() {
+            config.model.clone_from(&self.model);
+        }
+        if self.steps.is_some() {
+            config.max_steps = self.steps;
+        }
+        config.batch = self.batch.unwrap_or(config.batch);
+        config.accumulation = self.accumulation.unwrap_or(config.accumulation);
+        config.max_tokens = self.max_tokens.unwrap_or(config.max_tokens);
+        config.learning_rate = self.learning_rate.unwrap_or(config.learning_rate);
+    }
+}
+
 /// Arguments of `threshold`.
 #[derive(Debug, Args)]
 pub struct ThresholdArgs {
@@ -332,6 +348,19 @@ pub struct GeneratorArgs {
     pub max_tokens: Option<u32>,
 }
 
+impl GeneratorArgs {
+    /// Overrides settings by what was said.
+    pub fn apply(&self, config: &mut hydra_generate::OpenAiConfig) {
+        if let Some(url) = &self.base_url {
+            config.base_url.clone_from(url);
+        }
+        if let Some(model) = &self.model {
+            config.model.clone_from(model);
+        }
+        config.max_tokens = self.max_tokens.unwrap_or(config.max_tokens);
+    }
+}
+
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -378,9 +407,9 @@ pub struct ScoreArgs {
     /// The folder that holds `retrieval.jsonl` and `verdicts.jsonl`.
     #[arg(long, value_name = "DIR")]
     pub dir: PathBuf,
-    /// The generator's name in the tables.
+    /// The generator's name in the tables [default: the one that `generate` recorded].
     #[arg(long, value_name = "NAME")]
-    pub generator: String,
+    pub generator: Option<String>,
 }
 
 /// Arguments of `eval`.

@@ -1,5 +1,7 @@
 //! Opening benchmarks; `bench-env` and `doctor`.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,16 +9,19 @@ use anyhow::{Context as _, bail};
 use hydra_bench::{
     Benchmark, EnvironmentConfig, Interpreter, RepoExec, RepoExecConfig, find_python,
 };
-use hydra_core::Progress;
 use hydra_core::records::Task;
+use hydra_core::{Progress, Silent};
+use hydra_pyindex::RepoIndex;
 use serde_json::json;
 
 use crate::args::{BenchEnvArgs, EnvName, TaskArgs};
 use crate::settings::cache_folder;
-use crate::{Context, Done};
+use crate::{Context, Done, usage};
 
 /// The oldest Python that is still looked after when this was written.
 const OLDEST: (u32, u32) = (3, 9);
+/// Where a Python of any version is looked for.
+const ANY_PYTHON: [&str; 2] = ["python3", "python"];
 
 /// A benchmark as a command meets it.
 pub struct Opened {
@@ -28,6 +33,42 @@ pub struct Opened {
     pub tasks_file: PathBuf,
     /// The projects' sources.
     pub projects: PathBuf,
+    indexes: OnceCell<BTreeMap<PathBuf, RepoIndex>>,
+    hash: OnceCell<String>,
+}
+
+impl Opened {
+    /// The index of each project, by its folder, built when it is first asked for. A project that
+    /// can't be indexed is named and left out.
+    pub fn indexes(&self, context: &Context) -> &BTreeMap<PathBuf, RepoIndex> {
+        self.indexes.get_or_init(|| {
+            let roots: BTreeMap<PathBuf, &str> = self
+                .tasks
+                .iter()
+                .map(|task| (self.benchmark.sources(task), task.project.as_str()))
+                .collect();
+            let bar = context.bars.start("index", Some(roots.len() as u64));
+            let mut indexes = BTreeMap::new();
+            for (root, project) in roots {
+                bar.message(project);
+                match RepoIndex::build(&root, &Silent) {
+                    Ok(index) => drop(indexes.insert(root, index)),
+                    Err(error) => context.bars.warn(&format!("{project}: {error}")),
+                }
+                bar.advance(1);
+            }
+            indexes
+        })
+    }
+
+    /// The hash of the projects' sources, reckoned when it is first asked for.
+    pub fn projects_hash(&self) -> anyhow::Result<&str> {
+        if let Some(hash) = self.hash.get() {
+            return Ok(hash);
+        }
+        let hash = hydra_core::hash::sha256_folder(&self.projects)?;
+        Ok(self.hash.get_or_init(|| hash))
+    }
 }
 
 /// Opens a benchmark and picks the tasks that `--only` names.
@@ -36,7 +77,9 @@ pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name = &args.benchmark;
     if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-        bail!("{name:?} is no name for a benchmark: letters, digits, '-', '_' and '.' make one");
+        return Err(usage(format!(
+            "{name:?} is no name for a benchmark: letters, digits, '-', '_' and '.' make one"
+        )));
     }
     let place = place(context, args)?;
     if !place.projects.is_dir() {
@@ -49,10 +92,9 @@ pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
     let interpreter = match &place.python {
         Some(python) => Interpreter::find(python)
             .with_context(|| format!("{} is no Python that can be started", python.display()))?,
-        None => {
-            let candidates = [PathBuf::from("python3"), PathBuf::from("python")];
-            find_python(&candidates, "3.9 or newer", |found| found >= OLDEST)?
-        }
+        None => find_python(&ANY_PYTHON.map(PathBuf::from), "3.9 or newer", |found| {
+            found >= OLDEST
+        })?,
     };
     let settings = &context.settings.execute;
     let projects = std::path::absolute(&place.projects)?;
@@ -75,6 +117,8 @@ pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
         tasks,
         tasks_file: place.tasks,
         projects,
+        indexes: OnceCell::new(),
+        hash: OnceCell::new(),
     })
 }
 
@@ -113,11 +157,14 @@ fn place(context: &Context, args: &TaskArgs) -> anyhow::Result<Place> {
             }
         }
         name => {
-            let missing =
-                || format!("{name} is a benchmark of your own: say --tasks and --projects");
+            let missing = || {
+                usage(format!(
+                    "{name} is a benchmark of your own: say --tasks and --projects"
+                ))
+            };
             Place {
-                tasks: args.tasks.clone().with_context(missing)?,
-                projects: args.projects.clone().with_context(missing)?,
+                tasks: args.tasks.clone().ok_or_else(missing)?,
+                projects: args.projects.clone().ok_or_else(missing)?,
                 outputs: None,
                 python: None,
                 remedy: " (--projects)",
@@ -155,7 +202,11 @@ fn pick(all: &[Task], only: Option<&str>) -> anyhow::Result<Vec<Task>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
             (Ok(first), Ok(last)) if first <= last => ranges.push(first..=last),
-            _ => bail!("--only {only}: {part:?} is neither a number nor a range such as 0-9"),
+            _ => {
+                return Err(usage(format!(
+                    "--only {only}: {part:?} is neither a number nor a range such as 0-9"
+                )));
+            }
         }
     }
     let wanted = |task: &&Task| {
@@ -261,7 +312,26 @@ pub fn doctor(context: &Context) -> anyhow::Result<Done> {
         (None, Some(ms)) => text += &format!("works, {ms:.1} ms a launch"),
         (None, None) => text += "works",
     }
-    context.show(&serde_json::to_value(&probe)?, &text);
+    let newer = find_python(&ANY_PYTHON.map(PathBuf::from), "3.9 or newer", |v| {
+        v >= OLDEST
+    });
+    let repoexec = find_python(&pythons("3.10"), "3.10", |v| v == (3, 10));
+    let mut value = serde_json::to_value(&probe)?;
+    for (key, name, found) in [
+        ("python", "python >= 3.9", newer),
+        ("python_repoexec", "python 3.10", repoexec),
+    ] {
+        let (there, shown) = match found {
+            Ok(found) => (
+                Some(found.executable.clone()),
+                found.executable.display().to_string(),
+            ),
+            Err(error) => (None, format!("none: {error}")),
+        };
+        text += &format!("\n{name:<15}{shown}");
+        value[key] = json!(there);
+    }
+    context.show(&value, &text);
     Ok(if probe.isolated {
         Done::All
     } else {

@@ -4,16 +4,14 @@
 //! `retrieval.jsonl`, `latency.json`, `answers.jsonl`, `verdicts.jsonl`, `metrics.json`, and a
 //! `run.<stage>.json` for each stage.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hydra_bench::{Benchmark, Records};
 use hydra_core::records::{Answer, Judged, Metrics, Retrieval, ThresholdTable, Verdict};
-use hydra_core::{Mode, Progress, RunDir, RunSpec, Silent, jsonl, write_json};
+use hydra_core::{Mode, Progress, RunDir, RunInfo, RunSpec, jsonl, read_json, write_json};
 use hydra_dar::{DarScorer, Embedder};
 use hydra_generate::{Generator, OpenAi, Reference, Replay, Request};
-use hydra_pyindex::RepoIndex;
 use hydra_retrieve::{Bm25, Dar, Dense, Hydra, NoContext, Retriever};
 use hydra_sandbox::{Isolation, Sandbox};
 use serde_json::json;
@@ -23,7 +21,7 @@ use crate::args::{
     RetrieveArgs, RetrieverName, ScoreArgs, TablesArgs,
 };
 use crate::benchmark::{self, Opened};
-use crate::{Context, Done, tables};
+use crate::{Context, Done, tables, usage};
 
 /// `hydra retrieve`.
 pub fn retrieve(context: &Context, args: &RetrieveArgs) -> anyhow::Result<Done> {
@@ -75,7 +73,7 @@ fn retrieve_into(
     });
     let mut spec = RunSpec::new("retrieve", config, context.seed)
         .input("tasks", &opened.tasks_file)?
-        .input("projects", &opened.projects)?;
+        .hashed("projects", opened.projects_hash()?);
     if learned {
         spec = spec.input("dar", dar_folder(models)?.join("model"))?;
     }
@@ -83,20 +81,19 @@ fn retrieve_into(
         spec = spec.input("dense", dense_folder(models)?)?;
     }
     let outputs = ["retrieval.jsonl", "latency.json", "retrieval.jsonl.partial"];
-    let run = RunDir::open(out, spec, true, context.restart, &outputs)?;
+    let mut run = RunDir::open(out, spec, true, context.restart, &outputs)?;
     if run.finished() {
         return Ok(Done::All);
     }
     let retriever = make_retriever(context, name, models, threshold)?;
-    let mut failed = 0;
-    let indexes = indexes(context, opened);
-    let mut work = Vec::new();
-    for task in &opened.tasks {
-        match indexes.get(&opened.benchmark.sources(task)) {
-            Some(Some(index)) => work.push((task, index)),
-            _ => failed += 1,
-        }
-    }
+    let indexes = opened.indexes(context);
+    let work: Vec<_> = opened
+        .tasks
+        .iter()
+        .filter_map(|task| Some((task, indexes.get(&opened.benchmark.sources(task))?)))
+        .collect();
+    let mut failed = opened.tasks.len() - work.len();
+    run.begin()?;
     let records = run.file("retrieval.jsonl");
     let done = hydra_retrieve::retrieve(retriever.as_ref(), &work, &records, &context.bars)?;
     for failure in &done.failed {
@@ -119,37 +116,18 @@ fn retrieve_into(
     Ok(Done::All)
 }
 
-/// The index of each project, by its folder; nothing for one that can't be indexed.
-fn indexes(context: &Context, opened: &Opened) -> BTreeMap<PathBuf, Option<RepoIndex>> {
-    let mut indexes = BTreeMap::new();
-    let bar = context.bars.start("index", None);
-    for task in &opened.tasks {
-        let root = opened.benchmark.sources(task);
-        if indexes.contains_key(&root) {
-            continue;
-        }
-        bar.message(&task.project);
-        let index = match RepoIndex::build(&root, &Silent) {
-            Ok(index) => Some(index),
-            Err(error) => {
-                context.bars.warn(&format!("{}: {error}", task.project));
-                None
-            }
-        };
-        indexes.insert(root, index);
-        bar.advance(1);
-    }
-    indexes
-}
-
 fn dar_folder(models: &ModelArgs) -> anyhow::Result<&Path> {
     let folder = models.dar.as_deref();
-    folder.context("this retriever needs --dar RUN, a folder made by `hydra train`")
+    folder.ok_or_else(|| {
+        usage("this retriever needs --dar RUN, a folder made by `hydra train`".to_owned())
+    })
 }
 
 fn dense_folder(models: &ModelArgs) -> anyhow::Result<&Path> {
     let folder = models.dense.as_deref();
-    folder.context("dense retrieval needs --dense MODEL, a local encoder folder")
+    folder.ok_or_else(|| {
+        usage("dense retrieval needs --dense MODEL, a local encoder folder".to_owned())
+    })
 }
 
 fn threshold(models: &ModelArgs) -> anyhow::Result<f64> {
@@ -158,16 +136,14 @@ fn threshold(models: &ModelArgs) -> anyhow::Result<f64> {
         return Ok(threshold);
     }
     let path = run.join("threshold.json");
-    let text = std::fs::read(&path).with_context(|| {
-        format!(
-            "cannot read {}; run `hydra threshold --run {}` or say --threshold",
+    if !path.exists() {
+        bail!(
+            "{}: no such file; run `hydra threshold --run {}` or say --threshold",
             path.display(),
             run.display()
-        )
-    })?;
-    let table: ThresholdTable = serde_json::from_slice(&text)
-        .with_context(|| format!("{} is no threshold table", path.display()))?;
-    Ok(table.best)
+        );
+    }
+    Ok(read_json::<ThresholdTable>(path)?.best)
 }
 
 fn make_retriever(
@@ -262,13 +238,7 @@ fn replay_file(args: &GeneratorArgs, retriever: &str) -> Option<PathBuf> {
 
 fn server(context: &Context, args: &GeneratorArgs) -> hydra_generate::OpenAiConfig {
     let mut config = context.settings.openai.clone();
-    if let Some(url) = &args.base_url {
-        config.base_url.clone_from(url);
-    }
-    if let Some(model) = &args.model {
-        config.model.clone_from(model);
-    }
-    config.max_tokens = args.max_tokens.unwrap_or(config.max_tokens);
+    args.apply(&mut config);
     config
 }
 
@@ -301,18 +271,16 @@ fn generate_into(
         "samples": samples,
         "server": asked,
     });
-    let retrieval = dir.join("retrieval.jsonl");
-    let mut spec = RunSpec::new("generate", config, context.seed).input("retrieval", &retrieval)?;
+    // The prompts are no input: each answer knows its own, so that a retrieval can be completed
+    // after the first answers came.
+    let mut spec = RunSpec::new("generate", config, context.seed);
     if let Some(replay) = replay_file(args, retriever) {
         spec = spec.input("replay", replay)?;
     }
     let outputs = ["answers.jsonl", "answers.jsonl.partial"];
-    let run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
-    if run.finished() {
-        return Ok((
-            Done::All,
-            jsonl::read::<Answer>(run.file("answers.jsonl"))?.len(),
-        ));
+    let mut run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
+    if context.restart || !run.finished() {
+        generator.ready()?;
     }
     let requests: Vec<Request> = retrievals(dir)?
         .into_iter()
@@ -322,6 +290,7 @@ fn generate_into(
             samples,
         })
         .collect();
+    run.begin()?;
     let done = hydra_generate::generate(
         generator.as_ref(),
         &requests,
@@ -390,7 +359,7 @@ fn execute_into(
     // which came later are tested beside them.
     let spec = RunSpec::new("execute", config, context.seed).input("tasks", &opened.tasks_file)?;
     let outputs = ["verdicts.jsonl", "verdicts.jsonl.partial"];
-    let run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
+    let mut run = RunDir::open(dir, spec, true, context.restart, &outputs)?;
     let verdicts = run.file("verdicts.jsonl");
     let sandbox = Sandbox::new(if isolation.allow_no_isolation {
         Isolation::Off
@@ -398,6 +367,7 @@ fn execute_into(
         Isolation::Required
     })?;
     let answers: Vec<Answer> = jsonl::read(&answers)?;
+    run.begin()?;
     let judged = hydra_bench::execute(
         &opened.benchmark,
         &answers,
@@ -424,7 +394,18 @@ fn execute_into(
 /// `hydra score`.
 pub fn score(context: &Context, args: &ScoreArgs) -> anyhow::Result<Done> {
     let opened = benchmark::open(context, &args.tasks)?;
-    let metrics = score_into(context, &opened, &args.generator, &args.dir)?;
+    let generator = match (&args.generator, &generator_of(&args.dir)?) {
+        (Some(said), Some(known)) if said != known => bail!(
+            "{}: these answers are {known}'s, not {said}'s; leave --generator out",
+            args.dir.display()
+        ),
+        (Some(name), _) | (None, Some(name)) => name.clone(),
+        (None, None) => bail!(
+            "{}: it is not recorded whose answers these are; say --generator NAME",
+            args.dir.display()
+        ),
+    };
+    let metrics = score_into(context, &opened, &generator, &args.dir)?;
     let runs = std::slice::from_ref(&metrics);
     let text = [
         hydra_report::retrieval_table(runs).to_markdown(),
@@ -433,6 +414,16 @@ pub fn score(context: &Context, args: &ScoreArgs) -> anyhow::Result<Done> {
     ];
     context.show(&serde_json::to_value(&metrics)?, &text.join("\n"));
     Ok(Done::All)
+}
+
+/// Whose answers a folder holds, by the record of `generate`.
+fn generator_of(dir: &Path) -> anyhow::Result<Option<String>> {
+    let record = dir.join("run.generate.json");
+    if !record.exists() {
+        return Ok(None);
+    }
+    let info: RunInfo = read_json(record)?;
+    Ok(info.spec.config["generator"].as_str().map(str::to_owned))
 }
 
 fn score_into(
@@ -453,8 +444,9 @@ fn score_into(
         .input("verdicts", &verdicts)?
         .input("retrieval", dir.join("retrieval.jsonl"))?;
     // It takes no time, and new verdicts are to be scored anew.
-    let run = RunDir::open(dir, spec, true, true, &["metrics.json"])?;
+    let mut run = RunDir::open(dir, spec, true, true, &["metrics.json"])?;
     let metrics = measure(opened, generator, dir, &judged)?;
+    run.begin()?;
     let (there, all) = (judged.len(), metrics.tasks * metrics.samples);
     if there < all {
         context.bars.warn(&format!(
@@ -477,11 +469,10 @@ fn measure(
 ) -> anyhow::Result<Metrics> {
     let found = retrievals(dir)?;
     let latency = dir.join("latency.json");
-    let milliseconds: Vec<f64> = match std::fs::read(&latency) {
-        Ok(text) => serde_json::from_slice(&text)
-            .with_context(|| format!("{} is no list of numbers", latency.display()))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => bail!("{}: {error}", latency.display()),
+    let milliseconds: Vec<f64> = if latency.exists() {
+        read_json(latency)?
+    } else {
+        Vec::new()
     };
     let first = found.first();
     let records = Records {
@@ -504,6 +495,12 @@ pub fn eval(context: &Context, args: &EvalArgs) -> anyhow::Result<Done> {
         None => Path::new("results").join(&args.tasks.benchmark),
     };
     let generator = generator_name(context, &args.generator);
+    if context.restart {
+        // Nothing is thrown away for a server that is down.
+        for name in &args.retrievers {
+            make_generator(context, &opened, &args.generator, name.as_str())?.ready()?;
+        }
+    }
     let mut done = Done::All;
     for &name in &args.retrievers {
         let dir = out.join(name.as_str());

@@ -30,6 +30,16 @@ pub enum Done {
     SomeFailed,
 }
 
+/// An error in how a command was called: exit code 2, as for those that clap finds.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+/// An error in how a command was called.
+pub fn usage(message: String) -> anyhow::Error {
+    Usage(message).into()
+}
+
 /// What every command needs.
 pub struct Context {
     settings: Settings,
@@ -75,7 +85,7 @@ fn main() -> ExitCode {
         Ok(Done::SomeFailed) => ExitCode::from(3),
         Err(error) => {
             eprintln!("hydra: {}", describe(&error));
-            ExitCode::FAILURE
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
         }
     }
 }
@@ -91,6 +101,18 @@ fn describe(error: &anyhow::Error) -> String {
     text
 }
 
+/// The settings with what a command's flags override in them.
+fn in_force(mut settings: Settings, seed: u64, command: Option<&Command>) -> Settings {
+    settings.seed = seed;
+    match command {
+        Some(Command::Train(args)) => args.apply(&mut settings.train),
+        Some(Command::Generate(args)) => args.generator.apply(&mut settings.openai),
+        Some(Command::Eval(args)) => args.generator.apply(&mut settings.openai),
+        _ => {}
+    }
+    settings
+}
+
 fn run(cli: Cli) -> anyhow::Result<Done> {
     let global = cli.global;
     let profile = matches!(cli.command, Some(Command::Reproduce(_)));
@@ -100,6 +122,7 @@ fn run(cli: Cli) -> anyhow::Result<Done> {
     let settings = Settings::load(file.as_deref())?;
     let seed = global.seed.unwrap_or(settings.seed);
     if global.print_config {
+        let settings = in_force(settings, seed, cli.command.as_ref());
         print!("{}", settings.to_toml()?);
         return Ok(Done::All);
     }
@@ -115,7 +138,7 @@ fn run(cli: Cli) -> anyhow::Result<Done> {
         hushed: AtomicBool::new(false),
     };
     let Some(command) = cli.command else {
-        anyhow::bail!("no command given; see `hydra --help`");
+        return Err(usage("no command given; see `hydra --help`".to_owned()));
     };
     match command {
         Command::Mine(args) => training::mine(&context, &args),

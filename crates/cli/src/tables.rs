@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hydra_core::records::{Metrics, ThresholdTable};
-use hydra_core::{write_atomic, write_json};
+use hydra_core::{read_json, write_atomic, write_json};
 use hydra_report::Table;
 use serde_json::json;
 
@@ -44,11 +44,7 @@ pub fn tables(context: &Context, args: &TablesArgs) -> anyhow::Result<Done> {
     }
     let mut runs: Vec<Metrics> = Vec::new();
     for path in &found.metrics {
-        let text =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let metrics = serde_json::from_slice(&text)
-            .with_context(|| format!("{} is no metrics file", path.display()))?;
-        runs.push(metrics);
+        runs.push(read_json(path)?);
     }
     // As the paper's tables stand: from no context to Hydra.
     let place = |run: &Metrics| ORDER.iter().position(|name| *name == run.retriever);
@@ -78,9 +74,7 @@ pub fn tables(context: &Context, args: &TablesArgs) -> anyhow::Result<Done> {
 }
 
 fn threshold_table(path: &Path) -> anyhow::Result<Table> {
-    let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let table: ThresholdTable = serde_json::from_slice(&text)
-        .with_context(|| format!("{} is no threshold table", path.display()))?;
+    let table: ThresholdTable = read_json(path)?;
     let run = path.parent().unwrap_or(Path::new("."));
     Ok(hydra_report::threshold_table(
         &table,

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hydra_core::records::ThresholdTable;
-use hydra_core::{Mode, Progress, RunDir, RunSpec, jsonl, write_json};
-use hydra_dar::{Cpu, CpuTraining, DarScorer, EncoderConfig, Pair, TrainConfig, TrainSummary};
+use hydra_core::{Mode, Progress, RunDir, RunSpec, jsonl, read_json, write_json};
+use hydra_dar::{Cpu, CpuTraining, DarScorer, EncoderConfig, Pair, TrainSummary};
 use hydra_dataset::{PairsConfig, PairsSummary, Split, read_pairs};
 use hydra_mine::{MineConfig, mine_folder, mine_wheels};
 use hydra_pyindex::RepoIndex;
 use serde_json::json;
 
 use crate::args::{IndexArgs, MineArgs, PairsArgs, Source, SplitArg, ThresholdArgs, TrainArgs};
-use crate::{Context, Done};
+use crate::{Context, Done, usage};
 
 /// `hydra mine`.
 pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
@@ -20,15 +20,20 @@ pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
         Source::Folder => args
             .from
             .as_deref()
-            .context("--source folder needs --from DIR")?,
+            .ok_or_else(|| usage("--source folder needs --from DIR".to_owned()))?,
         Source::Wheels => args
             .list
             .as_deref()
-            .context("--source wheels needs --list FILE")?,
+            .ok_or_else(|| usage("--source wheels needs --list FILE".to_owned()))?,
     };
     let settings = &context.settings.mine;
-    let names = std::fs::read_to_string(&settings.benchmark_projects)
-        .with_context(|| format!("cannot read {}", settings.benchmark_projects.display()))?;
+    let names = std::fs::read_to_string(&settings.benchmark_projects).with_context(|| {
+        format!(
+            "cannot read {}, the names that must not be mined; run this from the root of Hydra's \
+             checkout, or name the file in the settings (mine.benchmark_projects)",
+            settings.benchmark_projects.display()
+        )
+    })?;
     let config = MineConfig {
         benchmarks: toml::from_str(&names).with_context(|| {
             format!(
@@ -49,7 +54,8 @@ pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
     .input("from", from)?
     .input("benchmark_projects", &settings.benchmark_projects)?;
     refuse_strange(&args.out)?;
-    let run = RunDir::open(&args.out, spec, false, context.restart, &["manifest.jsonl"])?;
+    let mut run = RunDir::open(&args.out, spec, false, context.restart, &["manifest.jsonl"])?;
+    run.begin()?;
     let summary = match args.source {
         Source::Folder => mine_folder(from, &config, &args.out, &context.bars)?,
         Source::Wheels => mine_wheels(from, &config, &args.out, &context.bars)?,
@@ -168,12 +174,12 @@ pub fn pairs(context: &Context, args: &PairsArgs) -> anyhow::Result<Done> {
     };
     let spec = RunSpec::new("pairs", serde_json::to_value(&config)?, context.seed)
         .input("corpus", corpus)?;
-    let run = RunDir::open(&args.out, spec, false, context.restart, &["summary.json"])?;
+    let mut run = RunDir::open(&args.out, spec, false, context.restart, &["summary.json"])?;
     let summary_file = args.out.join("summary.json");
     let summary: PairsSummary = if run.finished() && summary_file.exists() {
-        serde_json::from_slice(&std::fs::read(&summary_file)?)
-            .with_context(|| format!("{} is no summary", summary_file.display()))?
+        read_json(summary_file)?
     } else {
+        run.begin()?;
         let summary = hydra_dataset::build(&args.corpus, &config, &args.out, &context.bars)?;
         run.finish()?;
         summary
@@ -182,6 +188,14 @@ pub fn pairs(context: &Context, args: &PairsArgs) -> anyhow::Result<Done> {
         context
             .bars
             .warn(&format!("{}: {}", skipped.name, skipped.reason));
+    }
+    for split in ["train", "valid", "test"] {
+        let positives = summary.splits.get(split).map_or(0, |part| part.positives);
+        if positives == 0 {
+            context.bars.warn(&format!(
+                "{split} holds no positive pair: the corpus has too few repositories for a split"
+            ));
+        }
     }
     context.show(&serde_json::to_value(&summary)?, &describe_pairs(&summary));
     Ok(Done::All)
@@ -209,7 +223,8 @@ fn describe_pairs(summary: &PairsSummary) -> String {
 
 /// `hydra train`.
 pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
-    let config = train_config(context, args);
+    let mut config = context.settings.train.clone();
+    args.apply(&mut config);
     let file = |split: &str| args.pairs.as_ref().map(|dir| dir.join(split));
     let train = args
         .train
@@ -219,9 +234,6 @@ pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
     let (train, valid) = train
         .zip(valid)
         .context("say --pairs DIR, or --train FILE and --valid FILE")?;
-    // Everything is read and checked before a folder is claimed or, by --restart, emptied.
-    let (train_pairs, valid_pairs) = (pairs_of(&train)?, pairs_of(&valid)?);
-    hydra_dar::check_training(&config, &train_pairs, &valid_pairs)?;
     // The model counts by its content, not by its place.
     let mut described = config.clone();
     described.model = None;
@@ -235,12 +247,15 @@ pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
     outputs.extend(["summary.json", "threshold.json", "run.threshold.json"].map(str::to_owned));
     outputs.extend(checkpoints(&args.out));
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    let run = RunDir::open(&args.out, spec, false, context.restart, &outputs)?;
+    let mut run = RunDir::open(&args.out, spec, false, context.restart, &outputs)?;
     let summary_file = run.file("summary.json");
     let summary: TrainSummary = if run.finished() && summary_file.exists() {
-        serde_json::from_slice(&std::fs::read(&summary_file)?)
-            .with_context(|| format!("{} is no summary", summary_file.display()))?
+        read_json(summary_file)?
     } else {
+        // Everything is read and checked before the folder is claimed or, by --restart, emptied.
+        let (train_pairs, valid_pairs) = (pairs_of(&train)?, pairs_of(&valid)?);
+        hydra_dar::check_training(&config, &train_pairs, &valid_pairs)?;
+        run.begin()?;
         let summary = hydra_dar::train::<CpuTraining>(
             &config,
             context.seed,
@@ -270,21 +285,6 @@ pub fn train(context: &Context, args: &TrainArgs) -> anyhow::Result<Done> {
     );
     context.show(&serde_json::to_value(&summary)?, &text);
     Ok(Done::All)
-}
-
-fn train_config(context: &Context, args: &TrainArgs) -> TrainConfig {
-    let mut config = context.settings.train.clone();
-    if args.model.is_some() {
-        config.model.clone_from(&args.model);
-    }
-    if args.steps.is_some() {
-        config.max_steps = args.steps;
-    }
-    config.batch = args.batch.unwrap_or(config.batch);
-    config.accumulation = args.accumulation.unwrap_or(config.accumulation);
-    config.max_tokens = args.max_tokens.unwrap_or(config.max_tokens);
-    config.learning_rate = args.learning_rate.unwrap_or(config.learning_rate);
-    config
 }
 
 /// The checkpoint folders in a run's folder.
@@ -320,21 +320,21 @@ pub fn threshold(context: &Context, args: &ThresholdArgs) -> anyhow::Result<Done
             args.run.display()
         );
     }
-    let scorer = DarScorer::<Cpu>::load(&model, &Default::default())?;
     let spec = RunSpec::new("threshold", json!({"sample": args.sample}), context.seed)
         .input("pairs", &path)?
         .input("model", &model)?;
-    let all = pairs_of(&path)?;
-    let pairs = hydra_dar::sample(&all, args.sample.unwrap_or(0), context.seed);
-    if pairs.is_empty() {
-        bail!("{}: holds no pairs", path.display());
-    }
-    let run = RunDir::open(&args.run, spec, true, context.restart, &["threshold.json"])?;
+    let mut run = RunDir::open(&args.run, spec, true, context.restart, &["threshold.json"])?;
     let file = run.file("threshold.json");
     let table: ThresholdTable = if run.finished() && file.exists() {
-        serde_json::from_slice(&std::fs::read(&file)?)
-            .with_context(|| format!("{} is no threshold table", file.display()))?
+        read_json(file)?
     } else {
+        let all = pairs_of(&path)?;
+        let pairs = hydra_dar::sample(&all, args.sample.unwrap_or(0), context.seed);
+        if pairs.is_empty() {
+            bail!("{}: holds no pairs", path.display());
+        }
+        let scorer = DarScorer::<Cpu>::load(&model, &Default::default())?;
+        run.begin()?;
         let scores = scorer.score_pairs(&pairs, &context.bars)?;
         let p1: Vec<f32> = scores.iter().map(|score| score.p1).collect();
         let labels: Vec<u8> = pairs.iter().map(|pair| pair.label).collect();

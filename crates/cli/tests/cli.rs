@@ -24,9 +24,18 @@ fn run(args: &[&str]) -> Output {
 
 /// The command must fail with a message that holds every one of `words`.
 fn refuses(args: &[&str], words: &[&str]) {
+    fails(1, args, words);
+}
+
+/// The same, for a command that was called wrongly.
+fn misuses(args: &[&str], words: &[&str]) {
+    fails(2, args, words);
+}
+
+fn fails(code: i32, args: &[&str], words: &[&str]) {
     let output = run(args);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {text}");
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
     for word in words {
         assert!(text.contains(word), "{args:?}: {word:?} is not in {text}");
     }
@@ -93,7 +102,8 @@ fn wrong_inputs_are_refused_with_the_place_and_the_reason() {
         &["mine", "--from", &at("source"), "--out", &at("mine")],
         &["no corpus", "own.py"],
     );
-    refuses(&["eval", "../x"], &["no name for a benchmark"]);
+    misuses(&["eval", "../x"], &["no name for a benchmark"]);
+    misuses(&["eval", "mini", "--only", "x"], &["--only", "range"]);
     folder.write("list.txt", "# a comment\nattrs==1.0\nno version here\n");
     refuses(
         &[
@@ -203,8 +213,9 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
         &[&openai[..], &["--out", &at("e3")]].concat(),
         &["127.0.0.1:9"],
     );
-    refused(
-        &["--retriever", "dar", "--out", &at("e5")],
+    let line = with(&["--retriever", "dar", "--out", &at("e5")]);
+    misuses(
+        &line.split('\n').collect::<Vec<_>>(),
         &["--dar", "hydra train"],
     );
     folder.write("tasks.jsonl", "{\"task_id\": 3}\n");
@@ -214,12 +225,62 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
         &["eval", "mine", "--tasks", &nowhere, "--projects", &nowhere],
         &["nowhere"],
     );
-    refuses(&["eval", "other"], &["--tasks and --projects"]);
+    misuses(&["eval", "other"], &["--tasks and --projects"]);
     refuses(
         &["score", "mini", "--dir", &nowhere, "--generator", "x"],
         &["nowhere", "hydra execute"],
     );
     refuses(&["tables", &nowhere], &["nowhere"]);
+}
+
+#[test]
+fn what_an_earlier_run_left_survives_a_start_that_fails() {
+    let folder = Folder::new();
+    benchmark(&folder);
+    let at = |name: &str| folder.at(name);
+    let (tasks, projects, out) = (at("tasks.jsonl"), at("projects"), at("out"));
+    let place = ["demo", "--tasks", &tasks, "--projects", &projects];
+    let down = [
+        "--generator",
+        "openai",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--model",
+        "m",
+    ];
+    let output = run(&[&["eval"], &place[..], &["--out", &out]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let answers = || std::fs::read(at("out/none/answers.jsonl")).expect("answers");
+    let before = answers();
+    let again = [&["eval"], &place[..], &["--out", &out, "--restart"], &down].concat();
+    refuses(&again, &["127.0.0.1:9"]);
+    assert_eq!(answers(), before);
+
+    // Whose answers they are is on record.
+    let dir = at("out/none");
+    let score = [&["score"], &place[..], &["--dir", &dir]].concat();
+    let output = run(&score);
+    assert!(output.status.success(), "{output:?}");
+    refuses(
+        &[&score[..], &["--generator", "other"]].concat(),
+        &["reference", "other"],
+    );
+
+    // A retriever that can't be loaded claims no folder.
+    let (new, model) = (at("new"), at("nowhere"));
+    let dense = ["--retriever", "dense", "--dense", &model, "--out", &new];
+    refuses(&[&["retrieve"], &place[..], &dense].concat(), &["nowhere"]);
+    assert!(!Path::new(&new).join("run.retrieve.json").exists());
+}
+
+#[test]
+fn settings_in_force_are_those_with_the_flags() {
+    let flags = ["train", "--pairs", "p", "--out", "o", "--batch", "7"];
+    let output = run(&[&["--print-config", "--seed", "5"], &flags[..]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success());
+    assert!(text.contains("seed = 5\n"), "{text}");
+    assert!(text.contains("batch = 7\n"), "{text}");
 }
 
 #[test]
@@ -272,7 +333,7 @@ fn mine_and_pairs_survive_kills_with_the_same_bytes() {
         let left: Vec<_> = std::fs::read_dir(folder.at(&format!("killed/{part}")))
             .expect("a folder")
             .filter_map(|e| e.ok()?.file_name().into_string().ok())
-            .filter(|name| name.starts_with(".hydra"))
+            .filter(|name| name.starts_with(".hydra") && name != ".hydra-lock")
             .collect();
         assert!(left.is_empty(), "{left:?}");
     }

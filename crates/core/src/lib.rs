@@ -72,6 +72,9 @@ pub enum CoreError {
         /// What differs.
         what: String,
     },
+    /// Another process is at work in a run's folder.
+    #[error("{}: another run is at work in it; wait for its end, or use another folder", _0.display())]
+    Busy(PathBuf),
 }
 
 impl CoreError {

@@ -103,6 +103,9 @@ pub struct Answer {
     pub completion: String,
     /// Why the generator stopped: `stop`, `length`, or what the server said.
     pub finish_reason: Option<String>,
+    /// The SHA-256 of the prompt that it answers; empty where the answer was not asked for.
+    #[serde(default)]
+    pub prompt: String,
 }
 
 /// What became of an answer when the tests ran.

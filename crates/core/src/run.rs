@@ -1,8 +1,9 @@
 //! A stage's place on disk, with the `run.json` that says how its files came about.
 
 use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,12 @@ impl RunSpec {
         self.inputs.insert(name.to_owned(), hash);
         Ok(self)
     }
+
+    /// Adds an input by a hash that is known already.
+    pub fn hashed(mut self, name: &str, hash: &str) -> Self {
+        self.inputs.insert(name.to_owned(), hash.to_owned());
+        self
+    }
 }
 
 /// The content of `run.json`.
@@ -65,7 +72,12 @@ pub struct RunInfo {
     pub finished: bool,
 }
 
-/// A run's folder, open for writing.
+/// The file whose lock says that a run is at work in its folder.
+const LOCK: &str = ".hydra-lock";
+/// How long to wait for it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A run's folder. No other run can open it while this one lives.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
@@ -73,14 +85,21 @@ pub struct RunDir {
     name: String,
     started: Instant,
     earlier: f64,
+    /// What a restart removes.
+    doomed: Vec<String>,
+    _lock: File,
 }
 
 impl RunDir {
     /// Opens `folder` for `spec`. A finished or interrupted run of the same spec is continued; a
-    /// run of another spec is an error unless `restart` is set, which removes its outputs.
+    /// run of another spec is an error unless `restart` is set. Nothing that an earlier run left
+    /// is touched before [`RunDir::begin`], so that a stage can check its inputs in between.
     ///
     /// The record is `run.json`, or `run.<stage>.json` where several stages share a folder
-    /// (`shared`).
+    /// (`shared`). `outputs` are what a restart removes.
+    ///
+    /// # Errors
+    /// [`CoreError::OtherRun`] for a run of another spec, [`CoreError::Busy`] for one at work.
     pub fn open(
         folder: impl AsRef<Path>,
         spec: RunSpec,
@@ -95,14 +114,14 @@ impl RunDir {
             "run.json".to_owned()
         };
         std::fs::create_dir_all(&path).map_err(CoreError::io(&path))?;
-        sweep(&path)?;
+        let lock = lock(&path)?;
         let record = path.join(&name);
         let mut earlier = 0.0;
         let mut finished = false;
+        let mut doomed = Vec::new();
         if restart {
-            for output in outputs.iter().chain([&name.as_str()]) {
-                remove(&path.join(output))?;
-            }
+            doomed.extend(outputs.iter().map(|&output| output.to_owned()));
+            doomed.push(name.clone());
         } else if record.exists() {
             let old: RunInfo = read_json(&record)?;
             if let Some(what) = difference(&old.spec, &spec) {
@@ -111,7 +130,7 @@ impl RunDir {
             earlier = old.wall_seconds;
             finished = old.finished;
         }
-        let run = Self {
+        Ok(Self {
             info: RunInfo {
                 spec,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -124,11 +143,22 @@ impl RunDir {
             name,
             started: Instant::now(),
             earlier,
-        };
-        if !finished {
-            write_json(&record, &run.info)?;
+            doomed,
+            _lock: lock,
+        })
+    }
+
+    /// Claims the folder: removes what a restart throws away and what a killed run left half
+    /// written, and records the run. To be called when every input is known to be usable.
+    pub fn begin(&mut self) -> Result<(), CoreError> {
+        sweep(&self.path)?;
+        for output in std::mem::take(&mut self.doomed) {
+            remove(&self.path.join(output))?;
         }
-        Ok(run)
+        if !self.info.finished {
+            write_json(self.path.join(&self.name), &self.info)?;
+        }
+        Ok(())
     }
 
     /// Whether an earlier run already completed every output.
@@ -152,6 +182,28 @@ impl RunDir {
         self.info.finished = true;
         write_json(self.path.join(&self.name), &self.info)?;
         Ok(self.info)
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, CoreError> {
+    let path = folder.join(LOCK);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(CoreError::io(&path))?;
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // The children of a run that was killed may live a moment longer.
+            Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                std::thread::sleep(PATIENCE / 20);
+            }
+            Err(TryLockError::WouldBlock) => return Err(CoreError::Busy(folder.to_path_buf())),
+            Err(TryLockError::Error(error)) => return Err(CoreError::io(&path)(error)),
+        }
     }
 }
 
@@ -238,13 +290,36 @@ mod tests {
     fn a_run_with_another_seed_is_refused_until_restarted() -> Result<(), Box<dyn std::error::Error>>
     {
         let folder = tempfile::tempdir()?;
-        let spec = |seed| RunSpec::new("train", serde_json::json!({"lr": 1}), seed);
-        RunDir::open(folder.path(), spec(1), false, false, &[])?.finish()?;
-        assert!(RunDir::open(folder.path(), spec(1), false, false, &[])?.finished());
-        let error = RunDir::open(folder.path(), spec(2), false, false, &[]).expect_err("seed");
+        let open = |seed, restart| {
+            let spec = RunSpec::new("train", serde_json::json!({"lr": 1}), seed);
+            RunDir::open(folder.path(), spec, false, restart, &["out"])
+        };
+        let mut run = open(1, false)?;
+        run.begin()?;
+        write_json(run.file("out"), &1)?;
+        run.finish()?;
+        assert!(open(1, false)?.finished());
+        let error = open(2, false).expect_err("seed");
         assert!(error.to_string().contains("seed 1 (now 2)"), "{error}");
-        let run = RunDir::open(folder.path(), spec(2), false, true, &[])?;
+        let mut run = open(2, true)?;
         assert!(!run.finished());
+        assert!(run.file("out").exists(), "removed before the run began");
+        run.begin()?;
+        assert!(!run.file("out").exists());
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_in_which_a_run_is_at_work_is_refused() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let open = || {
+            let spec = RunSpec::new("train", serde_json::json!({}), 1);
+            RunDir::open(folder.path(), spec, false, false, &[])
+        };
+        let run = open()?;
+        assert!(matches!(open(), Err(CoreError::Busy(_))));
+        drop(run);
+        open()?;
         Ok(())
     }
 }

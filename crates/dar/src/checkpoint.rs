@@ -1,5 +1,6 @@
 //! Where a killed training goes on.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,8 @@ impl Checkpoint {
         let Some((_, folder)) = folders(out)?.into_iter().max() else {
             return Ok(None);
         };
-        let state: State = read_json(folder.join("state.json"))?;
+        let state: State =
+            read_json(folder.join("state.json")).map_err(|error| damaged(&folder, error.into()))?;
         Ok(Some(Self {
             folder,
             step: state.step,
@@ -57,12 +59,15 @@ impl Checkpoint {
         }))
     }
 
-    pub(crate) fn model(&self) -> PathBuf {
-        self.folder.join("model.safetensors")
-    }
-
-    pub(crate) fn moments(&self) -> Result<Named, DarError> {
-        weights::read_all(&self.folder.join("moments.safetensors"))
+    /// The model's values, which must have `shapes`, and the optimiser's moments.
+    pub(crate) fn values(
+        &self,
+        shapes: &BTreeMap<String, Vec<usize>>,
+    ) -> Result<(Named, Named), DarError> {
+        let model = weights::read(&self.folder.join("model.safetensors"), shapes, |_| false);
+        let moments = weights::read_all(&self.folder.join("moments.safetensors"));
+        let damaged = |error| damaged(&self.folder, error);
+        Ok((model.map_err(damaged)?, moments.map_err(damaged)?))
     }
 
     /// Writes a whole folder beside and renames it; the one before goes when it is there.
@@ -100,6 +105,13 @@ impl Checkpoint {
             remove(&folder)?;
         }
         remove(&out.join(UNFINISHED))
+    }
+}
+
+fn damaged(folder: &Path, error: DarError) -> DarError {
+    DarError::Checkpoint {
+        path: folder.to_path_buf(),
+        reason: error.to_string(),
     }
 }
 

@@ -24,6 +24,17 @@ pub enum DarError {
         /// What is wrong.
         reason: String,
     },
+    /// A checkpoint from which training can't go on.
+    #[error(
+        "{}: the checkpoint is damaged ({reason}); start again with --restart",
+        path.display()
+    )]
+    Checkpoint {
+        /// Its folder.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A tokenizer that can't be read or used.
     #[error("{}: {reason}", path.display())]
     Tokenizer {

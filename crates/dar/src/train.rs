@@ -402,9 +402,8 @@ impl<'a, B: AutodiffBackend> Run<'a, B> {
             None => model,
             Some(checkpoint) => {
                 let shapes = weights::shapes(&model);
-                let named = weights::read(&checkpoint.model(), &shapes, |_| false)?;
-                run.optimiser
-                    .restore(checkpoint.moments()?, checkpoint.step, device);
+                let (named, moments) = checkpoint.values(&shapes)?;
+                run.optimiser.restore(moments, checkpoint.step, device);
                 run.step = checkpoint.step;
                 run.best = checkpoint.best;
                 weights::with_values(model, named, device)

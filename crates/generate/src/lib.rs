@@ -22,6 +22,8 @@ pub use openai::{OpenAi, OpenAiConfig};
 pub use recorded::{Reference, Replay};
 pub use run::{Failure, Generated, Request, generate};
 
+use std::path::PathBuf;
+
 use hydra_core::TaskId;
 
 /// One completion.
@@ -38,11 +40,20 @@ pub trait Generator: Sync {
     /// The name in tables.
     fn name(&self) -> String;
 
+    /// Whether it can be asked at all. To be called before anything is thrown away for its sake.
+    ///
+    /// # Errors
+    /// What every request would fail with.
+    fn ready(&self) -> Result<(), GenerateError> {
+        Ok(())
+    }
+
     /// The `sample`-th completion of a task. The same seed and sample give the same completion
     /// as far as the generator can promise that.
     ///
     /// # Errors
-    /// [`GenerateError::Unreachable`] ends a whole run; any other error only this answer.
+    /// One for which [`GenerateError::ends_the_run`] holds ends a whole run; any other only this
+    /// answer.
     fn complete(
         &self,
         task: &TaskId,
@@ -94,7 +105,30 @@ pub enum GenerateError {
         /// The last failure.
         reason: String,
     },
+    /// There are answers already, but to another prompt.
+    #[error(
+        "{}: holds answers to another prompt of {task}; use --restart to ask anew, or another folder",
+        path.display()
+    )]
+    OtherPrompt {
+        /// The file with the answers.
+        path: PathBuf,
+        /// The task.
+        task: TaskId,
+    },
     /// A setting that cannot be used.
     #[error("{0}")]
     Config(String),
+}
+
+impl GenerateError {
+    /// Whether every other request would fail in the same way: nobody there, no permission, no
+    /// such address.
+    pub fn ends_the_run(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Config(_) | Self::Core(_) => true,
+            Self::Refused { status, .. } => matches!(status, 401 | 403 | 404 | 405),
+            _ => false,
+        }
+    }
 }

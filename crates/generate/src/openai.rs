@@ -190,10 +190,20 @@ impl OpenAi {
     fn read(&self, text: &str) -> Try {
         let parsed: Result<Response, _> = serde_json::from_str(text);
         match parsed.map(|r| r.choices.into_iter().next()) {
-            Ok(Some(choice)) => Try::Done(Completion {
-                text: choice.message.content.unwrap_or_default(),
-                finish_reason: choice.finish_reason,
-            }),
+            // A model may end without a word (`stop`, `length`, `content_filter`): that is an
+            // answer. Neither text nor an end is none.
+            Ok(Some(choice))
+                if choice.message.content.is_some() || choice.finish_reason.is_some() =>
+            {
+                Try::Done(Completion {
+                    text: choice.message.content.unwrap_or_default(),
+                    finish_reason: choice.finish_reason,
+                })
+            }
+            Ok(Some(_)) => Try::Again {
+                reason: "the answer holds neither text nor a reason why it ended".to_owned(),
+                wait: None,
+            },
             Ok(None) => Try::Again {
                 reason: "the answer holds no choice".to_owned(),
                 wait: None,
@@ -214,6 +224,35 @@ fn start_of(text: &str) -> String {
 impl Generator for OpenAi {
     fn name(&self) -> String {
         self.config.model.clone()
+    }
+
+    /// Asks for the list of models. Not every server has one, so only silence and a refused key
+    /// count.
+    fn ready(&self) -> Result<(), GenerateError> {
+        let url = format!("{}/models", self.config.base_url);
+        let mut request = self
+            .agent
+            .get(&url)
+            .config()
+            .timeout_global(Some(Duration::from_secs(10)))
+            .build();
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        match request.call() {
+            Err(error) => match self.no_response(error) {
+                Try::Stop(error) => Err(error),
+                Try::Done(_) | Try::Again { .. } => Ok(()),
+            },
+            Ok(mut response) => match response.status().as_u16() {
+                status @ (401 | 403) => Err(GenerateError::Refused {
+                    url,
+                    status,
+                    message: start_of(&response.body_mut().read_to_string().unwrap_or_default()),
+                }),
+                _ => Ok(()),
+            },
+        }
     }
 
     /// Samples are asked for one by one, each with a seed of its own: servers differ in what

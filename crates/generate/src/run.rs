@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hydra_core::jsonl::{self, Journal};
 use hydra_core::records::Answer;
-use hydra_core::{CoreError, Progress, TaskId};
+use hydra_core::{CoreError, Progress, TaskId, hash};
 
 use crate::{GenerateError, Generator};
 
@@ -55,7 +55,11 @@ struct Shared {
 /// Each answer is appended to `<out>.partial` as it comes; at the end, if none is missing, `out`
 /// is written in the order of the requests, so that its bytes don't depend on `jobs` or on
 /// interruptions. Single failures are collected; a run ends early only where the server can't be
-/// reached or the disk refuses.
+/// reached or lets nobody in, or the disk refuses.
+///
+/// # Errors
+/// [`GenerateError::OtherPrompt`] if there is an answer to a prompt that has changed since; or
+/// what ended the run early.
 pub fn generate(
     generator: &dyn Generator,
     requests: &[Request],
@@ -69,6 +73,7 @@ pub fn generate(
     if out.exists() {
         known.extend(jsonl::read::<Answer>(out)?);
     }
+    let prompts: Vec<String> = requests.iter().map(|r| hash::sha256(&r.prompt)).collect();
     let wanted: BTreeMap<_, _> = requests
         .iter()
         .enumerate()
@@ -76,9 +81,16 @@ pub fn generate(
         .collect();
     let mut answers = BTreeMap::new();
     for answer in known {
-        if let Some(&place) = wanted.get(&(&answer.task, answer.sample)) {
-            answers.insert(place, answer);
+        let Some(&place) = wanted.get(&(&answer.task, answer.sample)) else {
+            continue;
+        };
+        if answer.prompt != prompts[place.0] {
+            return Err(GenerateError::OtherPrompt {
+                path: if out.exists() { out } else { partial }.to_path_buf(),
+                task: answer.task,
+            });
         }
+        answers.insert(place, answer);
     }
     let missing: Vec<(usize, usize)> = wanted
         .values()
@@ -116,6 +128,7 @@ pub fn generate(
                         sample,
                         completion: completion.text,
                         finish_reason: completion.finish_reason,
+                        prompt: prompts[number].clone(),
                     });
                     if let Err(fatal) = keep(&mut shared, (number, sample), outcome) {
                         stop.store(true, Ordering::Relaxed);
@@ -159,7 +172,7 @@ fn keep(
             shared.answers.insert(place, answer);
             Ok(())
         }
-        Err(fatal @ (GenerateError::Unreachable { .. } | GenerateError::Config(_))) => Err(fatal),
+        Err(error) if error.ends_the_run() => Err(error),
         Err(error) => {
             shared.failed.insert(place, error.to_string());
             Ok(())

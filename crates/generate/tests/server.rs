@@ -99,6 +99,58 @@ fn a_refusal_is_final_and_carries_the_servers_words() {
 }
 
 #[test]
+fn a_refused_key_ends_the_run_at_the_first_answer() {
+    let (url, bodies) = serve(vec![reply("401 Unauthorized", "", "no such key")]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let requests = [Request {
+        task: "b/0".into(),
+        prompt: "p".to_owned(),
+        samples: 9,
+    }];
+    let out = folder.path().join("answers.jsonl");
+    let error = generate(&client(&url), &requests, &out, 1, 42, &Silent).expect_err("refused");
+    assert!(matches!(error, GenerateError::Refused { status: 401, .. }));
+    assert_eq!(bodies.lock().expect("no panic").len(), 1);
+}
+
+#[test]
+fn silence_with_a_reason_is_an_answer_and_without_one_is_asked_again() {
+    let said = |reason: serde_json::Value| {
+        let body = serde_json::json!({
+            "choices": [{"message": {"content": null}, "finish_reason": reason}],
+        });
+        reply("200 OK", "", &body.to_string())
+    };
+    let (url, bodies) = serve(vec![said(().into()), said("content_filter".into())]);
+    let completion = client(&url).complete(&"b/1".into(), 0, "p", 1);
+    let completion = completion.expect("the second is an answer");
+    assert_eq!(completion.text, "");
+    assert_eq!(completion.finish_reason.as_deref(), Some("content_filter"));
+    assert_eq!(bodies.lock().expect("no panic").len(), 2);
+}
+
+#[test]
+fn answers_to_another_prompt_are_not_taken_over() {
+    let (url, _) = serve(vec![good("x")]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("answers.jsonl");
+    let request = |task: &str, prompt: &str| Request {
+        task: task.into(),
+        prompt: prompt.to_owned(),
+        samples: 1,
+    };
+    let ask = |requests: &[Request]| generate(&client(&url), requests, &out, 1, 42, &Silent);
+    ask(&[request("b/0", "p")]).expect("an answer");
+    let before = std::fs::read(&out).expect("written");
+    let error = ask(&[request("b/0", "q")]).expect_err("another prompt");
+    assert!(error.to_string().contains("b/0"), "{error}");
+    assert_eq!(std::fs::read(&out).expect("still there"), before);
+    // A task that was retrieved for later is asked beside it.
+    let both = ask(&[request("b/0", "p"), request("b/1", "q")]).expect("two answers");
+    assert_eq!(both.answers.len(), 2);
+}
+
+#[test]
 fn a_server_that_is_down_is_named_at_once() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", free.local_addr().expect("an address"));
