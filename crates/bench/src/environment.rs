@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hydra_core::{CoreError, Progress, RepoPath, hash, read_json, write_json};
+use hydra_core::{CoreError, Progress, RepoPath, hash, lock_folder, read_json, write_json};
 use serde::{Deserialize, Serialize};
 
 use crate::unpack::unpack;
@@ -127,6 +127,8 @@ pub fn build(
 ) -> Result<Environment, BenchError> {
     let folder = std::path::absolute(folder).map_err(CoreError::io(folder))?;
     let projects = read_json::<Vec<Project>>(&config.projects)?;
+    std::fs::create_dir_all(&folder).map_err(CoreError::io(&folder))?;
+    let _lock = lock_folder(&folder)?;
     let staging = folder.join("staging");
     fresh(&staging)?;
     let mut work = Work {

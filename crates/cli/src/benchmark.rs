@@ -241,6 +241,12 @@ pub fn prepare(context: &Context, args: &BenchEnvArgs) -> anyhow::Result<Done> {
         modules: "configs/repoexec-modules.json".into(),
         outputs: args.test_output.clone(),
     };
+    if !config.projects.exists() {
+        bail!(
+            "{}: no such file; run this from the root of Hydra's checkout",
+            config.projects.display()
+        );
+    }
     let built = hydra_bench::build(&config, &folder, &context.bars)?;
     if built.outputs.is_none() {
         context.bars.warn(

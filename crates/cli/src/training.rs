@@ -53,6 +53,9 @@ pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
     )
     .input("from", from)?
     .input("benchmark_projects", &settings.benchmark_projects)?;
+    if args.source == Source::Wheels {
+        hydra_mine::read_list(from)?;
+    }
     refuse_strange(&args.out)?;
     let mut run = RunDir::open(&args.out, spec, false, context.restart, &["manifest.jsonl"])?;
     run.begin()?;

@@ -117,6 +117,7 @@ fn wrong_inputs_are_refused_with_the_place_and_the_reason() {
         ],
         &["list.txt", "line 3"],
     );
+    assert!(!Path::new(&at("w")).exists(), "claimed");
 }
 
 /// A benchmark of one task in RepoExec's schema.

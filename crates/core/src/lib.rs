@@ -27,7 +27,7 @@ pub use atomic::{AtomicFile, read_json, write_atomic, write_json};
 pub use ids::{TaskId, UnitId};
 pub use path::{PathError, RepoPath};
 pub use progress::{Progress, Silent, Task as ProgressTask};
-pub use run::{RunDir, RunInfo, RunSpec};
+pub use run::{RunDir, RunInfo, RunSpec, lock_folder};
 
 use std::path::{Path, PathBuf};
 

@@ -114,7 +114,7 @@ impl RunDir {
             "run.json".to_owned()
         };
         std::fs::create_dir_all(&path).map_err(CoreError::io(&path))?;
-        let lock = lock(&path)?;
+        let lock = lock_folder(&path)?;
         let record = path.join(&name);
         let mut earlier = 0.0;
         let mut finished = false;
@@ -185,7 +185,12 @@ impl RunDir {
     }
 }
 
-fn lock(folder: &Path) -> Result<File, CoreError> {
+/// Keeps every other process that asks for the same out of `folder`, which must exist, for as
+/// long as the file lives.
+///
+/// # Errors
+/// [`CoreError::Busy`] if somebody else holds it.
+pub fn lock_folder(folder: &Path) -> Result<File, CoreError> {
     let path = folder.join(LOCK);
     let file = File::options()
         .create(true)
