@@ -26,6 +26,7 @@ use crate::{Context, Done, tables, usage};
 /// `hydra retrieve`.
 pub fn retrieve(context: &Context, args: &RetrieveArgs) -> anyhow::Result<Done> {
     let opened = benchmark::open(context, &args.tasks)?;
+    check_models(&args.retrievers, &args.models)?;
     let mut done = Done::All;
     let mut runs = Vec::new();
     for &name in &args.retrievers {
@@ -58,12 +59,8 @@ fn retrieve_into(
     out: &Path,
 ) -> anyhow::Result<Done> {
     let ids: Vec<&str> = opened.tasks.iter().map(|t| t.id.as_str()).collect();
-    let learned = matches!(name, RetrieverName::Dar | RetrieverName::Hydra);
-    let threshold = if learned {
-        Some(threshold(models)?)
-    } else {
-        None
-    };
+    let learned = is_learned(name);
+    let threshold = learned.then(|| threshold(models)).transpose()?;
     let config = json!({
         "benchmark": opened.benchmark.name(),
         "retriever": name.as_str(),
@@ -114,6 +111,23 @@ fn retrieve_into(
     }
     run.finish()?;
     Ok(Done::All)
+}
+
+fn is_learned(name: RetrieverName) -> bool {
+    matches!(name, RetrieverName::Dar | RetrieverName::Hydra)
+}
+
+/// What a retriever lacks is said before the first one runs for an hour.
+fn check_models(names: &[RetrieverName], models: &ModelArgs) -> anyhow::Result<()> {
+    for &name in names {
+        if is_learned(name) {
+            threshold(models)?;
+        }
+        if name == RetrieverName::Dense {
+            dense_folder(models)?;
+        }
+    }
+    Ok(())
 }
 
 fn dar_folder(models: &ModelArgs) -> anyhow::Result<&Path> {
@@ -494,6 +508,7 @@ pub fn eval(context: &Context, args: &EvalArgs) -> anyhow::Result<Done> {
         Some(out) => out.clone(),
         None => Path::new("results").join(&args.tasks.benchmark),
     };
+    check_models(&args.retrievers, &args.models)?;
     let generator = generator_name(context, &args.generator);
     if context.restart {
         // Nothing is thrown away for a server that is down.
