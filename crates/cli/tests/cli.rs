@@ -563,6 +563,10 @@ fn generate_and_execute_survive_kills_with_the_same_bytes() {
     );
     let verdicts = std::fs::read_to_string(folder.at("killed2/verdicts.jsonl")).expect("there");
     assert_eq!(verdicts.matches("\"passed\"").count(), 40, "{verdicts}");
+    let metrics = std::fs::read_to_string(folder.at("killed2/metrics.json")).expect("there");
+    let metrics: serde_json::Value = serde_json::from_str(&metrics).expect("JSON");
+    let wanted = serde_json::json!({"1": 1.0, "3": 1.0, "5": 1.0, "10": 1.0});
+    assert_eq!(metrics["pass_at"], wanted);
 }
 
 #[test]
