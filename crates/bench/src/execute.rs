@@ -1,6 +1,6 @@
 //! Answers through the sandbox: parallel, resumable, reproducible.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ struct Job<'a> {
     answers: Vec<&'a Answer>,
 }
 
-/// Tests every answer whose code has no verdict in `out` yet, `jobs` at a time; equal code of a
-/// task runs once.
+/// Tests every answer to the `asked` tasks whose code has no verdict in `out` yet, `jobs` at a
+/// time; equal code of a task runs once. Verdicts of other tasks are kept.
 ///
 /// Each verdict is appended to `<out>.partial` as it comes; at the end `out` is written in the
 /// order of the answers. A run that the machine spoilt is tried once more, then recorded as
@@ -29,6 +29,7 @@ struct Job<'a> {
 pub fn execute(
     benchmark: &dyn Benchmark,
     answers: &[Answer],
+    asked: &[Task],
     sandbox: &Sandbox,
     out: &Path,
     jobs: usize,
@@ -46,6 +47,7 @@ pub fn execute(
         .collect();
 
     let tasks: HashMap<&TaskId, &Task> = benchmark.tasks().iter().map(|t| (&t.id, t)).collect();
+    let asked: HashSet<&TaskId> = asked.iter().map(|t| &t.id).collect();
     let mut queue: Vec<Job> = Vec::new();
     let mut places = HashMap::new();
     for answer in answers {
@@ -59,6 +61,9 @@ pub fn execute(
             continue;
         }
         done.remove(&key);
+        if !asked.contains(&answer.task) {
+            continue;
+        }
         let place = *places
             .entry((&answer.task, code.clone()))
             .or_insert_with(|| {

@@ -121,7 +121,8 @@ fn the_gold_solutions_pass() {
     let results = tempfile::tempdir().expect("a folder");
     let out = results.path().join("verdicts.jsonl");
     let sandbox = Sandbox::new(Isolation::Required).expect("isolation works here");
-    let judged = execute(&bench, &answers, &sandbox, &out, 2, &Silent).expect("it runs");
+    let judged =
+        execute(&bench, &answers, bench.tasks(), &sandbox, &out, 2, &Silent).expect("it runs");
     for judged in judged.iter().filter(|j| !j.verdict.passed()) {
         println!("{}: {:?}", judged.task, judged.verdict);
     }

@@ -72,7 +72,16 @@ fn answers(completions: &[&str]) -> Vec<Answer> {
 fn run(bench: &RepoExec, folder: &Path, completions: &[&str], jobs: usize) -> Vec<Judged> {
     let sandbox = Sandbox::new(Isolation::Required).expect("isolation works here");
     let out = folder.join(format!("verdicts-{jobs}.jsonl"));
-    execute(bench, &answers(completions), &sandbox, &out, jobs, &Silent).expect("it runs")
+    execute(
+        bench,
+        &answers(completions),
+        bench.tasks(),
+        &sandbox,
+        &out,
+        jobs,
+        &Silent,
+    )
+    .expect("it runs")
 }
 
 #[test]

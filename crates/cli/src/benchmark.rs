@@ -1,7 +1,7 @@
 //! Opening benchmarks; `bench-env` and `doctor`.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use hydra_bench::{
     Benchmark, EnvironmentConfig, Interpreter, RepoExec, RepoExecConfig, find_python,
 };
 use hydra_core::records::Task;
-use hydra_core::{Progress, Silent};
+use hydra_core::{Progress, Silent, TaskId};
 use hydra_pyindex::RepoIndex;
 use serde_json::json;
 
@@ -33,11 +33,17 @@ pub struct Opened {
     pub tasks_file: PathBuf,
     /// The projects' sources.
     pub projects: PathBuf,
+    picked: HashSet<TaskId>,
     indexes: OnceCell<BTreeMap<PathBuf, RepoIndex>>,
     hash: OnceCell<String>,
 }
 
 impl Opened {
+    /// Whether a task is among those that the command is for.
+    pub fn picks(&self, task: &TaskId) -> bool {
+        self.picked.contains(task)
+    }
+
     /// The index of each project, by its folder, built when it is first asked for. A project that
     /// can't be indexed is named and left out.
     pub fn indexes(&self, context: &Context) -> &BTreeMap<PathBuf, RepoIndex> {
@@ -114,6 +120,7 @@ pub fn open(context: &Context, args: &TaskArgs) -> anyhow::Result<Opened> {
     let tasks = pick(benchmark.tasks(), args.only.as_deref())?;
     Ok(Opened {
         benchmark,
+        picked: tasks.iter().map(|task| task.id.clone()).collect(),
         tasks,
         tasks_file: place.tasks,
         projects,
@@ -202,6 +209,11 @@ fn pick(all: &[Task], only: Option<&str>) -> anyhow::Result<Vec<Task>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
             (Ok(first), Ok(last)) if first <= last => ranges.push(first..=last),
+            (Ok(first), Ok(last)) => {
+                return Err(usage(format!(
+                    "--only {only}: {part:?} runs backwards; say {last}-{first}"
+                )));
+            }
             _ => {
                 return Err(usage(format!(
                     "--only {only}: {part:?} is neither a number nor a range such as 0-9"
@@ -209,17 +221,15 @@ fn pick(all: &[Task], only: Option<&str>) -> anyhow::Result<Vec<Task>> {
             }
         }
     }
-    let wanted = |task: &&Task| {
-        let number = task.id.as_str().rsplit('/').next();
-        number
-            .and_then(|n| n.parse().ok())
-            .is_some_and(|n: u64| ranges.iter().any(|r| r.contains(&n)))
-    };
-    let picked: Vec<Task> = all.iter().filter(wanted).cloned().collect();
-    if picked.is_empty() {
-        bail!("--only {only}: the benchmark has no such task");
+    let number = |task: &Task| -> Option<u64> { task.id.as_str().rsplit('/').next()?.parse().ok() };
+    for range in &ranges {
+        if !all.iter().filter_map(number).any(|n| range.contains(&n)) {
+            let (first, last) = (range.start(), range.end());
+            bail!("--only {only}: the benchmark has no task from {first} to {last}");
+        }
     }
-    Ok(picked)
+    let wanted = |task: &&Task| number(task).is_some_and(|n| ranges.iter().any(|r| r.contains(&n)));
+    Ok(all.iter().filter(wanted).cloned().collect())
 }
 
 /// `hydra bench-env`.

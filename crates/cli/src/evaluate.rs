@@ -235,12 +235,14 @@ fn make_generator(
                 .collect(),
         )),
         GeneratorName::Replay => {
-            let file = replay_file(args, retriever).context("replay needs --replay FILE")?;
+            let file = replay_file(args, retriever)
+                .ok_or_else(|| usage("replay needs --replay FILE".to_owned()))?;
             Box::new(Replay::open(&file, opened.benchmark.name())?)
         }
         GeneratorName::Openai => {
             let key = std::env::var("OPENAI_API_KEY").ok();
-            Box::new(OpenAi::new(server(context, args), key)?)
+            // What can't be used as said is wrong usage.
+            Box::new(OpenAi::new(server(context, args), key).map_err(|e| usage(e.to_string()))?)
         }
     })
 }
@@ -296,14 +298,21 @@ fn generate_into(
     if context.restart || !run.finished() {
         generator.ready()?;
     }
+    // Those that --only leaves out keep the answers that they have.
     let requests: Vec<Request> = retrievals(dir)?
         .into_iter()
         .map(|r| Request {
+            samples: if opened.picks(&r.task) { samples } else { 0 },
             task: r.task,
             prompt: r.prompt,
-            samples,
         })
         .collect();
+    if requests.iter().all(|request| request.samples == 0) {
+        bail!(
+            "{}: holds no prompt of these tasks; run `hydra retrieve` for them first",
+            dir.join("retrieval.jsonl").display()
+        );
+    }
     run.begin()?;
     let done = hydra_generate::generate(
         generator.as_ref(),
@@ -317,7 +326,11 @@ fn generate_into(
         let place = format!("{}, sample {}", failure.task, failure.sample);
         context.bars.warn(&format!("{place}: {}", failure.reason));
     }
-    let count = done.answers.len();
+    let count = done
+        .answers
+        .iter()
+        .filter(|a| opened.picks(&a.task))
+        .count();
     match done.failed.first() {
         None => {
             run.finish()?;
@@ -381,10 +394,17 @@ fn execute_into(
         Isolation::Required
     })?;
     let answers: Vec<Answer> = jsonl::read(&answers)?;
+    if !answers.iter().any(|answer| opened.picks(&answer.task)) {
+        bail!(
+            "{}: holds no answer to these tasks; run `hydra generate` first",
+            dir.display()
+        );
+    }
     run.begin()?;
-    let judged = hydra_bench::execute(
+    let mut judged = hydra_bench::execute(
         &opened.benchmark,
         &answers,
+        &opened.tasks,
         &sandbox,
         &verdicts,
         context.jobs,
@@ -402,6 +422,7 @@ fn execute_into(
         bail!("{spoilt} answers could not be tested; nothing is scored");
     }
     run.finish()?;
+    judged.retain(|judged| opened.picks(&judged.task));
     Ok(judged)
 }
 
@@ -427,7 +448,12 @@ pub fn score(context: &Context, args: &ScoreArgs) -> anyhow::Result<Done> {
         hydra_report::verdict_table(runs).to_markdown(),
     ];
     context.show(&serde_json::to_value(&metrics)?, &text.join("\n"));
-    Ok(Done::All)
+    let tested: usize = metrics.verdicts.values().sum();
+    Ok(if tested < metrics.tasks * metrics.samples {
+        Done::SomeFailed
+    } else {
+        Done::All
+    })
 }
 
 /// Whose answers a folder holds, by the record of `generate`.
@@ -453,7 +479,8 @@ fn score_into(
             verdicts.display()
         );
     }
-    let judged: Vec<Judged> = jsonl::read(&verdicts)?;
+    let mut judged: Vec<Judged> = jsonl::read(&verdicts)?;
+    judged.retain(|judged| opened.picks(&judged.task));
     let spec = RunSpec::new("score", json!({"generator": generator}), context.seed)
         .input("verdicts", &verdicts)?
         .input("retrieval", dir.join("retrieval.jsonl"))?;
@@ -481,13 +508,29 @@ fn measure(
     dir: &Path,
     judged: &[Judged],
 ) -> anyhow::Result<Metrics> {
-    let found = retrievals(dir)?;
+    let mut found = retrievals(dir)?;
     let latency = dir.join("latency.json");
-    let milliseconds: Vec<f64> = if latency.exists() {
-        read_json(latency)?
+    let mut milliseconds: Vec<f64> = if latency.exists() {
+        read_json(&latency)?
     } else {
         Vec::new()
     };
+    if !milliseconds.is_empty() {
+        if milliseconds.len() != found.len() {
+            bail!(
+                "{}: holds {} times for {} retrievals",
+                latency.display(),
+                milliseconds.len(),
+                found.len()
+            );
+        }
+        let picked = found.iter().map(|r| opened.picks(&r.task));
+        milliseconds = picked
+            .zip(milliseconds)
+            .filter_map(|(picked, time)| picked.then_some(time))
+            .collect();
+    }
+    found.retain(|r| opened.picks(&r.task));
     let first = found.first();
     let records = Records {
         retriever: first.map_or("none", |r| r.retriever.as_str()),

@@ -53,8 +53,8 @@ pub fn mine(context: &Context, args: &MineArgs) -> anyhow::Result<Done> {
     )
     .input("from", from)?
     .input("benchmark_projects", &settings.benchmark_projects)?;
-    if args.source == Source::Wheels {
-        hydra_mine::read_list(from)?;
+    if args.source == Source::Wheels && hydra_mine::read_list(from)?.is_empty() {
+        bail!("{}: holds no name==version line", from.display());
     }
     refuse_strange(&args.out)?;
     let mut run = RunDir::open(&args.out, spec, false, context.restart, &["manifest.jsonl"])?;

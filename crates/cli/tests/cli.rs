@@ -197,7 +197,7 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
         let line = with(more);
         refuses(&line.split('\n').collect::<Vec<_>>(), words);
     };
-    refused(&["--only", "9", "--out", &at("e1")], &["--only 9"]);
+    refused(&["--only", "3,9", "--out", &at("e1")], &["9", "no task"]);
     refused(
         &["--python", &at("nowhere"), "--out", &at("e2")],
         &["nowhere", "Python"],
@@ -214,11 +214,18 @@ fn eval_goes_from_tasks_to_figures_and_names_what_is_wrong() {
         &[&openai[..], &["--out", &at("e3")]].concat(),
         &["127.0.0.1:9"],
     );
-    let line = with(&["--retriever", "dar", "--out", &at("e5")]);
-    misuses(
-        &line.split('\n').collect::<Vec<_>>(),
-        &["--dar", "hydra train"],
-    );
+    let misused = |more: &[&str], words: &[&str]| {
+        let line = with(more);
+        misuses(&line.split('\n').collect::<Vec<_>>(), words);
+    };
+    misused(&["--only", "9-3", "--out", &at("e6")], &["3-9"]);
+    let out = at("e5");
+    misused(&["--retriever", "dar", "--out", &out], &["--dar", "train"]);
+    for address in ["localhost:8080/v1", "foo", "file:///etc/passwd", "http://"] {
+        let mut openai = openai;
+        openai[3] = address;
+        misused(&[&openai[..], &["--out", &out]].concat(), &[address]);
+    }
     folder.write("tasks.jsonl", "{\"task_id\": 3}\n");
     refused(&["--out", &at("e4")], &["tasks.jsonl", "line 1"]);
     let nowhere = at("nowhere");
@@ -272,6 +279,51 @@ fn what_an_earlier_run_left_survives_a_start_that_fails() {
     let dense = ["--retriever", "dense", "--dense", &model, "--out", &new];
     refuses(&[&["retrieve"], &place[..], &dense].concat(), &["nowhere"]);
     assert!(!Path::new(&new).join("run.retrieve.json").exists());
+}
+
+#[test]
+fn each_stage_keeps_to_the_tasks_that_only_names() {
+    let folder = Folder::new();
+    benchmark(&folder);
+    let at = |name: &str| folder.at(name);
+    let one = std::fs::read_to_string(at("tasks.jsonl")).expect("tasks");
+    let two = one.replace("\"task_id\":3", "\"task_id\":4");
+    assert_ne!(one, two);
+    folder.write("tasks.jsonl", &(one + &two));
+    let (tasks, projects, out) = (at("tasks.jsonl"), at("projects"), at("out"));
+    let dir = format!("{out}/none");
+    let stage = |stage: &str, code: i32, more: &[&str]| {
+        let place = ["--tasks", &tasks, "--projects", &projects];
+        let output = run(&[&["--json", stage, "demo"], &place[..], more].concat());
+        assert_eq!(output.status.code(), Some(code), "{stage}: {output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let lines = |name: &str| {
+        let text = std::fs::read_to_string(Path::new(&dir).join(name)).expect("a file");
+        text.lines().count()
+    };
+    stage("retrieve", 0, &["--retriever", "none", "--out", &out]);
+    let dir = &dir[..];
+    let (here, only) = (["--dir", dir], ["--dir", dir, "--only", "4"]);
+    let generate = ["--generator", "reference"];
+    stage("generate", 0, &[&generate[..], &only].concat());
+    assert_eq!(lines("answers.jsonl"), 1);
+    assert_eq!(stage("execute", 0, &only)["answers"], 1);
+    let metrics = stage("score", 0, &only);
+    assert_eq!(
+        (&metrics["tasks"], &metrics["pass_at"]["1"]),
+        (&1.into(), &1.0.into())
+    );
+    // The other task has no verdict yet and counts as failed.
+    assert_eq!(stage("score", 3, &here)["pass_at"]["1"], 0.5);
+
+    // What was there stays when the rest comes, and when only a part is asked for again.
+    stage("generate", 0, &[&generate[..], &here].concat());
+    assert_eq!(stage("execute", 0, &here)["answers"], 2);
+    stage("generate", 0, &[&generate[..], &only].concat());
+    assert_eq!(stage("execute", 0, &only)["answers"], 1);
+    assert_eq!((lines("answers.jsonl"), lines("verdicts.jsonl")), (2, 2));
+    assert_eq!(stage("score", 0, &here)["pass_at"]["1"], 1.0);
 }
 
 #[test]

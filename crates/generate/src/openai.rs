@@ -94,12 +94,22 @@ impl OpenAi {
     /// A client; the key goes into the `Authorization` header and nowhere else.
     ///
     /// # Errors
-    /// [`GenerateError::Config`] if the address or the model is missing.
+    /// [`GenerateError::Config`] if the address or the model is missing, or the address is none.
     pub fn new(mut config: OpenAiConfig, key: Option<String>) -> Result<Self, GenerateError> {
         if config.base_url.is_empty() {
             return Err(GenerateError::Config(
                 "no server given: say --base-url, such as http://127.0.0.1:8080/v1".to_owned(),
             ));
+        }
+        let address = config.base_url.parse::<ureq::http::Uri>();
+        let usable = address.is_ok_and(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
+        });
+        if !usable {
+            return Err(GenerateError::Config(format!(
+                "{:?} is no server's address: say one such as http://127.0.0.1:8080/v1",
+                config.base_url
+            )));
         }
         if config.model.is_empty() {
             return Err(GenerateError::Config(

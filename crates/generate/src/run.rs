@@ -1,6 +1,6 @@
 //! A generator over many tasks: concurrent, resumable, reproducible.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ pub struct Request {
     pub task: TaskId,
     /// The whole prompt.
     pub prompt: String,
-    /// How many answers.
+    /// How many answers. Fewer than there are already removes none.
     pub samples: usize,
 }
 
@@ -74,29 +74,28 @@ pub fn generate(
         known.extend(jsonl::read::<Answer>(out)?);
     }
     let prompts: Vec<String> = requests.iter().map(|r| hash::sha256(&r.prompt)).collect();
-    let wanted: BTreeMap<_, _> = requests
+    let numbers: HashMap<&TaskId, usize> = requests
         .iter()
         .enumerate()
-        .flat_map(|(number, r)| (0..r.samples).map(move |s| ((&r.task, s), (number, s))))
+        .map(|(n, r)| (&r.task, n))
         .collect();
     let mut answers = BTreeMap::new();
     for answer in known {
-        let Some(&place) = wanted.get(&(&answer.task, answer.sample)) else {
+        let Some(&number) = numbers.get(&answer.task) else {
             continue;
         };
-        if answer.prompt != prompts[place.0] {
+        if answer.prompt != prompts[number] {
             return Err(GenerateError::OtherPrompt {
                 path: if out.exists() { out } else { partial }.to_path_buf(),
                 task: answer.task,
             });
         }
-        answers.insert(place, answer);
+        answers.insert((number, answer.sample), answer);
     }
-    let missing: Vec<(usize, usize)> = wanted
-        .values()
-        .copied()
-        .collect::<BTreeSet<_>>()
-        .into_iter()
+    let missing: Vec<(usize, usize)> = requests
+        .iter()
+        .enumerate()
+        .flat_map(|(number, request)| (0..request.samples).map(move |s| (number, s)))
         .filter(|place| !answers.contains_key(place))
         .collect();
 
