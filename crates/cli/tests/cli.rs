@@ -291,7 +291,6 @@ fn each_stage_keeps_to_the_tasks_that_only_names() {
     assert_ne!(one, two);
     folder.write("tasks.jsonl", &(one + &two));
     let (tasks, projects, out) = (at("tasks.jsonl"), at("projects"), at("out"));
-    let dir = format!("{out}/none");
     let stage = |stage: &str, code: i32, more: &[&str]| {
         let place = ["--tasks", &tasks, "--projects", &projects];
         let output = run(&[&["--json", stage, "demo"], &place[..], more].concat());
@@ -299,12 +298,11 @@ fn each_stage_keeps_to_the_tasks_that_only_names() {
         serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
     };
     let lines = |name: &str| {
-        let text = std::fs::read_to_string(Path::new(&dir).join(name)).expect("a file");
+        let text = std::fs::read_to_string(Path::new(&out).join(name)).expect("a file");
         text.lines().count()
     };
     stage("retrieve", 0, &["--retriever", "none", "--out", &out]);
-    let dir = &dir[..];
-    let (here, only) = (["--dir", dir], ["--dir", dir, "--only", "4"]);
+    let (here, only) = (["--dir", &out], ["--dir", &out, "--only", "4"]);
     let generate = ["--generator", "reference"];
     stage("generate", 0, &[&generate[..], &only].concat());
     assert_eq!(lines("answers.jsonl"), 1);
