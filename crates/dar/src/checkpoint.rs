@@ -94,18 +94,26 @@ impl Checkpoint {
         std::fs::rename(&beside, &place).map_err(CoreError::io(&place))?;
         for (_, folder) in before {
             if folder != place {
-                remove(&folder)?;
+                discard(out, &folder)?;
             }
         }
         Ok(())
     }
 
     pub(crate) fn remove_all(out: &Path) -> Result<(), DarError> {
+        remove(&out.join(UNFINISHED))?;
         for (_, folder) in folders(out)? {
-            remove(&folder)?;
+            discard(out, &folder)?;
         }
-        remove(&out.join(UNFINISHED))
+        Ok(())
     }
+}
+
+/// Removes a checkpoint so that a kill leaves the whole of it or nothing that is named so.
+fn discard(out: &Path, folder: &Path) -> Result<(), DarError> {
+    let doomed = out.join(UNFINISHED);
+    std::fs::rename(folder, &doomed).map_err(CoreError::io(folder))?;
+    remove(&doomed)
 }
 
 fn damaged(folder: &Path, error: DarError) -> DarError {
