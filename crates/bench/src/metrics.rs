@@ -73,7 +73,7 @@ fn column(kind: UnitKind) -> &'static str {
     match kind {
         UnitKind::Function | UnitKind::Method => "function",
         UnitKind::Class => "class",
-        UnitKind::Variable => "variable",
+        UnitKind::Variable | UnitKind::Attribute => "variable",
     }
 }
 

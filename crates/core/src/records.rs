@@ -22,6 +22,9 @@ pub enum UnitKind {
     Class,
     /// A module-level variable.
     Variable,
+    /// An attribute of a class or of its instances: `x = 1` in a class body, `self.x = 1` in a
+    /// method. A dependency can lead to one; it is no candidate, as its class holds it.
+    Attribute,
 }
 
 /// A unit that a retriever chose, and why it is there.

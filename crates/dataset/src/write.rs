@@ -39,6 +39,7 @@ fn kind_name(kind: UnitKind) -> &'static str {
         UnitKind::Method => "method",
         UnitKind::Class => "class",
         UnitKind::Variable => "variable",
+        UnitKind::Attribute => "attribute",
     }
 }
 

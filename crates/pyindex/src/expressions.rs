@@ -1,11 +1,28 @@
-//! A rustpython-parser tree into an outline: expressions, targets and patterns.
+//! A syntax tree into an [`crate::outline::Outline`]: expressions, annotations and patterns.
 
-use rustpython_parser::Parse;
-use rustpython_parser::ast::{self, Expr, Pattern};
+use ruff_python_ast::{self as ast, Expr, Pattern};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange};
 
 use crate::EdgeKind;
-use crate::lower::{Lowering, all_arguments};
-use crate::outline::{Binding, Root, ScopeKind, Use};
+use crate::lower::{Lowering, Store, Values};
+use crate::outline::{Binding, Root, ScopeKind, Step, Use, UseId};
+use crate::source::last_name;
+
+/// The stack that must be left for an expression, and what is added when it isn't: a generated
+/// file may nest deeper than any thread's stack.
+const STACK_LEFT: usize = 128 << 10;
+const STACK_MORE: usize = 4 << 20;
+/// A longer string is no annotation.
+const MAX_ANNOTATION: usize = 400;
+
+/// A chain `root.a(...)[i].b`, seen from its end.
+struct Chain<'e> {
+    root: Root,
+    at: TextRange,
+    /// From the root outwards.
+    links: Vec<&'e Expr>,
+}
 
 impl Lowering<'_> {
     pub(crate) fn expressions<'e>(
@@ -18,150 +35,272 @@ impl Lowering<'_> {
         }
     }
 
-    /// `a.b.c` or `super().b` as a use; nothing for other expressions.
-    pub(crate) fn chain(&self, expression: &Expr, kind: EdgeKind) -> Option<Use> {
-        let mut attributes = Vec::new();
-        let mut at = expression;
-        let root = loop {
-            match at {
-                Expr::Attribute(attribute) => {
-                    attributes.push(attribute.attr.to_string());
-                    at = &attribute.value;
-                }
-                Expr::Name(name) => break Root::Name(name.id.to_string()),
-                Expr::Call(call) if !attributes.is_empty() => match &*call.func {
-                    Expr::Name(name) if name.id.as_str() == "super" => break Root::Super,
-                    _ => return None,
-                },
-                _ => return None,
-            }
+    /// Notes every use in an expression; gives those that its value may come from. `kind` is how
+    /// the outermost name is used.
+    pub(crate) fn expression(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
+        self.depth += 1;
+        let values = if self.depth.is_multiple_of(16) {
+            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.visit(expression, kind))
+        } else {
+            self.visit(expression, kind)
         };
-        attributes.reverse();
-        Some(Use {
-            scope: self.scope,
-            root,
-            attributes,
-            kind,
-        })
+        self.depth -= 1;
+        values
     }
 
-    /// Notes every use in an expression. `kind` is that of the outermost name.
-    pub(crate) fn expression(&mut self, expression: &Expr, kind: EdgeKind) {
-        if let Some(found) = self.chain(expression, kind) {
-            self.outline.uses.push((self.unit, found));
-            return;
-        }
+    fn visit(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
         // Inside an annotation every name is part of the annotation.
-        let inner = if kind == EdgeKind::Annotate {
-            kind
-        } else {
-            EdgeKind::Read
+        let inner = match kind {
+            EdgeKind::Annotate => kind,
+            _ => EdgeKind::Read,
         };
         match expression {
-            Expr::Name(_) => {}
-            Expr::Attribute(e) => self.expression(&e.value, inner),
-            Expr::Call(e) => {
-                let called = match kind {
-                    EdgeKind::Read => EdgeKind::Call,
-                    other => other,
-                };
-                self.expression(&e.func, called);
-                self.expressions(&e.args, inner);
-                for keyword in &e.keywords {
-                    self.expression(&keyword.value, inner);
-                }
+            Expr::Name(_)
+            | Expr::Attribute(_)
+            | Expr::Call(_)
+            | Expr::Subscript(_)
+            | Expr::Await(_) => {
+                return self.chain(expression, kind, inner);
             }
-            Expr::BoolOp(e) => self.expressions(&e.values, inner),
-            Expr::NamedExpr(e) => {
-                self.target(&e.target);
-                self.expression(&e.value, inner);
+            Expr::Starred(e) => {
+                self.expression(&e.value, kind);
+            }
+            Expr::Named(e) => {
+                let values = self.expression(&e.value, inner);
+                self.walrus(&e.target, &values);
+                return values;
+            }
+            Expr::If(e) => {
+                self.expression(&e.test, inner);
+                let mut values = self.expression(&e.body, inner);
+                values.extend(self.expression(&e.orelse, inner));
+                return values;
+            }
+            Expr::BoolOp(e) => {
+                let mut values = Values::new();
+                for value in &e.values {
+                    values.extend(self.expression(value, inner));
+                }
+                return values;
             }
             Expr::BinOp(e) => {
                 self.expression(&e.left, inner);
                 self.expression(&e.right, inner);
             }
-            Expr::UnaryOp(e) => self.expression(&e.operand, inner),
+            Expr::UnaryOp(e) => {
+                self.expression(&e.operand, inner);
+            }
+            Expr::Compare(e) => {
+                self.expression(&e.left, inner);
+                self.expressions(&*e.comparators, inner);
+            }
             Expr::Lambda(e) => {
-                for default in e.args.defaults() {
-                    self.expression(default, inner);
-                }
-                for (_, default) in e.args.split_kwonlyargs().1 {
-                    self.expression(default, inner);
-                }
+                let known = match &e.parameters {
+                    Some(parameters) => self.parameters(parameters),
+                    None => Vec::new(),
+                };
                 self.within(ScopeKind::Function, None, |inside| {
-                    for argument in all_arguments(&e.args) {
-                        inside.bind(&argument.arg, Binding::Value);
+                    for (name, bindings) in known {
+                        inside.bind_all(name, &bindings);
                     }
                     inside.expression(&e.body, inner);
                 });
             }
-            Expr::IfExp(e) => {
-                self.expression(&e.test, inner);
-                self.expression(&e.body, inner);
-                self.expression(&e.orelse, inner);
-            }
             Expr::Dict(e) => {
-                self.expressions(e.keys.iter().flatten(), inner);
-                self.expressions(&e.values, inner);
-            }
-            Expr::Set(e) => self.expressions(&e.elts, inner),
-            Expr::ListComp(e) => self.comprehension(&e.generators, &[&e.elt]),
-            Expr::SetComp(e) => self.comprehension(&e.generators, &[&e.elt]),
-            Expr::GeneratorExp(e) => self.comprehension(&e.generators, &[&e.elt]),
-            Expr::DictComp(e) => self.comprehension(&e.generators, &[&e.key, &e.value]),
-            Expr::Await(e) => self.expression(&e.value, inner),
-            Expr::Yield(e) => self.expressions(e.value.as_deref(), inner),
-            Expr::YieldFrom(e) => self.expression(&e.value, inner),
-            Expr::Compare(e) => {
-                self.expression(&e.left, inner);
-                self.expressions(&e.comparators, inner);
-            }
-            Expr::FormattedValue(e) => {
-                self.expression(&e.value, inner);
-                self.expressions(e.format_spec.as_deref(), inner);
-            }
-            Expr::JoinedStr(e) => self.expressions(&e.values, inner),
-            Expr::Constant(e) => {
-                if let (EdgeKind::Annotate, Some(text)) = (kind, e.value.as_str()) {
-                    self.string_annotation(text);
+                for item in &e.items {
+                    self.expressions(item.key.as_ref(), inner);
+                    self.expression(&item.value, inner);
                 }
             }
-            Expr::Subscript(e) => {
-                self.expression(&e.value, kind);
-                self.expression(&e.slice, inner);
-            }
-            Expr::Starred(e) => self.expression(&e.value, kind),
+            Expr::Set(e) => self.expressions(&e.elts, inner),
             Expr::List(e) => self.expressions(&e.elts, kind),
             Expr::Tuple(e) => self.expressions(&e.elts, kind),
+            Expr::ListComp(e) => self.comprehension(&e.generators, &[&e.elt]),
+            Expr::SetComp(e) => self.comprehension(&e.generators, &[&e.elt]),
+            Expr::Generator(e) => self.comprehension(&e.generators, &[&e.elt]),
+            Expr::DictComp(e) => match &e.key {
+                Some(key) => self.comprehension(&e.generators, &[key, &e.value]),
+                None => self.comprehension(&e.generators, &[&e.value]),
+            },
+            Expr::Yield(e) => self.expressions(e.value.as_deref(), inner),
+            Expr::YieldFrom(e) => {
+                self.expression(&e.value, inner);
+            }
+            Expr::FString(e) => {
+                for element in e.value.elements() {
+                    self.interpolated(element, inner);
+                }
+            }
+            Expr::TString(e) => {
+                for element in e.value.elements() {
+                    self.interpolated(element, inner);
+                }
+            }
+            Expr::StringLiteral(e) => {
+                if kind == EdgeKind::Annotate {
+                    self.string_annotation(e);
+                }
+            }
             Expr::Slice(e) => {
                 self.expressions(e.lower.as_deref(), inner);
                 self.expressions(e.upper.as_deref(), inner);
                 self.expressions(e.step.as_deref(), inner);
             }
+            Expr::BytesLiteral(_)
+            | Expr::NumberLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::EllipsisLiteral(_)
+            | Expr::IpyEscapeCommand(_) => {}
+        }
+        Values::new()
+    }
+
+    fn interpolated(&mut self, element: &ast::InterpolatedStringElement, kind: EdgeKind) {
+        if let ast::InterpolatedStringElement::Interpolation(inner) = element {
+            self.expression(&inner.expression, kind);
+            if let Some(spec) = &inner.format_spec {
+                for element in &spec.elements {
+                    self.interpolated(element, kind);
+                }
+            }
         }
     }
 
-    /// `def f(x: "Config")`: the text is an expression. One that is none names nothing.
-    fn string_annotation(&mut self, text: &str) {
-        if text.len() < 200
-            && let Ok(parsed) = Expr::parse(text, "<annotation>")
-            && !matches!(parsed, Expr::Constant(_))
-        {
-            self.expression(&parsed, EdgeKind::Annotate);
+    /// A chain is one use; what it is called with and subscripted by are uses of their own.
+    fn chain(&mut self, expression: &Expr, kind: EdgeKind, inner: EdgeKind) -> Values {
+        let Some(chain) = self.trace(expression, inner) else {
+            return Values::new();
+        };
+        let first_step = self.body.steps.len() as u32;
+        for link in &chain.links {
+            let step = match link {
+                Expr::Attribute(e) => Step::Attribute(self.body.names.intern(&e.attr.id)),
+                Expr::Call(_) => Step::Call,
+                Expr::Await(_) => Step::Await,
+                _ => Step::Subscript,
+            };
+            self.body.steps.push(step);
         }
+        let steps = self.body.steps.len() as u32 - first_step;
+        let used = Use {
+            owner: self.owner,
+            scope: self.scope,
+            root: chain.root,
+            first_step,
+            steps,
+            kind,
+            event: self.event,
+            at: chain.at.start().to_u32(),
+        };
+        self.body.uses.push(used);
+        let number = (self.body.uses.len() - 1) as UseId;
+        for link in chain.links {
+            self.arguments(link, inner);
+        }
+        Values::from_elem(number, 1)
+    }
+
+    fn trace<'e>(&mut self, expression: &'e Expr, inner: EdgeKind) -> Option<Chain<'e>> {
+        let mut links = Vec::new();
+        let mut at = expression;
+        loop {
+            match at {
+                Expr::Name(name) => {
+                    if name.id.is_empty() {
+                        // What the parser puts where a name is missing.
+                        return self.inside(&links, inner);
+                    }
+                    links.reverse();
+                    return Some(Chain {
+                        root: Root::Name(self.intern(&name.id)),
+                        at: name.range,
+                        links,
+                    });
+                }
+                Expr::Attribute(e) => {
+                    links.push(at);
+                    at = &e.value;
+                }
+                Expr::Subscript(e) => {
+                    links.push(at);
+                    at = &e.value;
+                }
+                Expr::Await(e) => {
+                    links.push(at);
+                    at = &e.value;
+                }
+                Expr::Call(call) => {
+                    let is_super = matches!(&*call.func, Expr::Name(n) if &*n.id == "super");
+                    if is_super && !links.is_empty() {
+                        self.expressions(&*call.arguments.args, inner);
+                        links.reverse();
+                        return Some(Chain {
+                            root: Root::Super,
+                            at: call.range(),
+                            links,
+                        });
+                    }
+                    links.push(at);
+                    at = &call.func;
+                }
+                root => {
+                    self.expression(root, inner);
+                    return self.inside(&links, inner);
+                }
+            }
+        }
+    }
+
+    /// The root is no name: only what stands in the brackets is used.
+    fn inside<'e>(&mut self, links: &[&'e Expr], inner: EdgeKind) -> Option<Chain<'e>> {
+        for link in links.iter().rev() {
+            self.arguments(link, inner);
+        }
+        None
+    }
+
+    fn arguments(&mut self, link: &Expr, inner: EdgeKind) {
+        match link {
+            Expr::Call(e) => {
+                self.expressions(&*e.arguments.args, inner);
+                for keyword in &e.arguments.keywords {
+                    self.expression(&keyword.value, inner);
+                }
+            }
+            Expr::Subscript(e) => {
+                self.expression(&e.slice, inner);
+            }
+            _ => {}
+        }
+    }
+
+    /// `(name := value)` binds in the function around the comprehensions.
+    fn walrus(&mut self, target: &Expr, values: &[UseId]) {
+        let scope = self.scope;
+        while self.kind_of(self.scope) == ScopeKind::Comprehension {
+            let parent = self.body.scopes[self.scope as usize].parent;
+            self.scope = parent.unwrap_or(0);
+        }
+        let known: Vec<_> = values.iter().map(|used| Binding::Of(*used)).collect();
+        self.store(target, &known, target.range(), Store::Plain);
+        self.scope = scope;
     }
 
     fn comprehension(&mut self, generators: &[ast::Comprehension], elements: &[&Expr]) {
         // The first iterable is evaluated outside.
-        if let Some(first) = generators.first() {
-            self.expression(&first.iter, EdgeKind::Read);
-        }
-        self.within(ScopeKind::Function, None, |inside| {
+        let mut values = match generators.first() {
+            Some(first) => self.expression(&first.iter, EdgeKind::Read),
+            None => Values::new(),
+        };
+        self.within(ScopeKind::Comprehension, None, |inside| {
             for (number, generator) in generators.iter().enumerate() {
-                inside.target(&generator.target);
                 if number > 0 {
-                    inside.expression(&generator.iter, EdgeKind::Read);
+                    values = inside.expression(&generator.iter, EdgeKind::Read);
                 }
+                let known: Vec<_> = values.iter().map(|u| Binding::Element(*u)).collect();
+                let target = &generator.target;
+                inside.store(target, &known, target.range(), Store::Loop);
                 inside.expressions(&generator.ifs, EdgeKind::Read);
             }
             for element in elements {
@@ -170,49 +309,172 @@ impl Lowering<'_> {
         });
     }
 
-    /// Binds the names of an assignment target; the objects of `a.b = ...` and `a[i] = ...` are
-    /// read.
-    pub(crate) fn target(&mut self, target: &Expr) {
-        match target {
-            Expr::Name(name) => self.bind(&name.id, Binding::Value),
-            Expr::Tuple(e) => e.elts.iter().for_each(|t| self.target(t)),
-            Expr::List(e) => e.elts.iter().for_each(|t| self.target(t)),
-            Expr::Starred(e) => self.target(&e.value),
-            other => self.expression(other, EdgeKind::Read),
+    /// Reads an annotation: every name in it is used; gives what a value of it is.
+    pub(crate) fn annotation(&mut self, annotation: &Expr) -> Vec<Binding> {
+        self.depth += 1;
+        let known = if self.depth.is_multiple_of(16) {
+            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.annotated(annotation))
+        } else {
+            self.annotated(annotation)
+        };
+        self.depth -= 1;
+        known
+    }
+
+    fn annotated(&mut self, annotation: &Expr) -> Vec<Binding> {
+        match annotation {
+            Expr::StringLiteral(e) => self.string_annotation(e),
+            Expr::BinOp(e) if e.op == ast::Operator::BitOr => {
+                let mut known = self.annotation(&e.left);
+                known.extend(self.annotation(&e.right));
+                known
+            }
+            Expr::Subscript(e) => self.generic(e),
+            Expr::Name(_) | Expr::Attribute(_) => {
+                if last_name(annotation) == Some("Self") {
+                    self.expression(annotation, EdgeKind::Annotate);
+                    return vec![Binding::AnnotatedSelf];
+                }
+                let values = self.expression(annotation, EdgeKind::Annotate);
+                values.into_iter().map(Binding::Annotated).collect()
+            }
+            other => {
+                self.expression(other, EdgeKind::Annotate);
+                Vec::new()
+            }
         }
     }
 
-    pub(crate) fn pattern(&mut self, pattern: &Pattern) {
+    /// `Optional[C]`, `list[C]`, `type[C]`, `Base[C]`, ...
+    fn generic(&mut self, annotation: &ast::ExprSubscript) -> Vec<Binding> {
+        let base = self.expression(&annotation.value, EdgeKind::Annotate);
+        let arguments: &[Expr] = match &*annotation.slice {
+            Expr::Tuple(all) => &all.elts,
+            one => std::slice::from_ref(one),
+        };
+        let name = last_name(&annotation.value).unwrap_or_default();
+        if matches!(name, "Literal") {
+            // Strings in a Literal are values, not annotations.
+            self.expressions(arguments, EdgeKind::Read);
+            return Vec::new();
+        }
+        if name == "Annotated" {
+            let known = arguments.first().map(|a| self.annotation(a));
+            self.expressions(&arguments[1.min(arguments.len())..], EdgeKind::Read);
+            return known.unwrap_or_default();
+        }
+        let known: Vec<Vec<Binding>> = arguments.iter().map(|a| self.annotation(a)).collect();
+        let wrap = |given: Option<&Vec<Binding>>, with: fn(UseId) -> Binding| {
+            let given = given.map(Vec::as_slice).unwrap_or_default();
+            let wrapped = given.iter().filter_map(|b| match b {
+                Binding::Annotated(used) => Some(with(*used)),
+                _ => None,
+            });
+            wrapped.collect()
+        };
+        match name {
+            "Optional" | "Union" => known.concat(),
+            "Final" | "ClassVar" | "Required" | "NotRequired" | "ReadOnly" | "InitVar"
+            | "Awaitable" | "TypeGuard" => known.into_iter().next().unwrap_or_default(),
+            "Coroutine" => known.into_iter().next_back().unwrap_or_default(),
+            "type" | "Type" => wrap(known.first(), Binding::AnnotatedClass),
+            "list" | "List" | "set" | "Set" | "frozenset" | "FrozenSet" | "tuple" | "Tuple"
+            | "deque" | "Deque" | "Sequence" | "MutableSequence" | "Iterable" | "Iterator"
+            | "Collection" | "Generator" | "AsyncIterable" | "AsyncIterator" | "AsyncGenerator"
+            | "AbstractSet" | "MutableSet" | "KeysView" | "ValuesView" => {
+                wrap(known.first(), Binding::AnnotatedElements)
+            }
+            "dict"
+            | "Dict"
+            | "Mapping"
+            | "MutableMapping"
+            | "defaultdict"
+            | "DefaultDict"
+            | "OrderedDict"
+            | "ChainMap"
+            | "WeakValueDictionary" => wrap(known.last(), Binding::AnnotatedValues),
+            _ => base.into_iter().map(Binding::Annotated).collect(),
+        }
+    }
+
+    /// `def f(x: "Config")`: the text is an expression. One that is none names nothing.
+    fn string_annotation(&mut self, literal: &ast::ExprStringLiteral) -> Vec<Binding> {
+        let text = literal.value.to_str();
+        if text.len() > MAX_ANNOTATION {
+            return Vec::new();
+        }
+        let parsed = parse_unchecked(text.trim(), ParseOptions::from(Mode::Expression));
+        if !parsed.errors().is_empty() {
+            return Vec::new();
+        }
+        let ast::Mod::Expression(parsed) = parsed.into_syntax() else {
+            return Vec::new();
+        };
+        if parsed.body.is_string_literal_expr() {
+            return Vec::new();
+        }
+        let from = self.body.uses.len();
+        let known = self.annotation(&parsed.body);
+        // Positions inside the string mean nothing in the file.
+        for used in &mut self.body.uses[from..] {
+            used.at = literal.range.start().to_u32();
+        }
+        known
+    }
+
+    /// Binds the names of a pattern; `subject` is what is known of what it is matched with.
+    pub(crate) fn pattern(&mut self, pattern: &Pattern, subject: &[Binding]) {
+        self.depth += 1;
+        if self.depth.is_multiple_of(16) {
+            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.matched(pattern, subject));
+        } else {
+            self.matched(pattern, subject);
+        }
+        self.depth -= 1;
+    }
+
+    fn matched(&mut self, pattern: &Pattern, subject: &[Binding]) {
         match pattern {
-            Pattern::MatchValue(p) => self.expression(&p.value, EdgeKind::Read),
+            Pattern::MatchValue(p) => {
+                self.expression(&p.value, EdgeKind::Read);
+            }
             Pattern::MatchSingleton(_) => {}
-            Pattern::MatchSequence(p) => p.patterns.iter().for_each(|p| self.pattern(p)),
+            Pattern::MatchSequence(p) => p.patterns.iter().for_each(|p| self.pattern(p, &[])),
             Pattern::MatchMapping(p) => {
                 self.expressions(&p.keys, EdgeKind::Read);
-                p.patterns.iter().for_each(|p| self.pattern(p));
-                if let Some(rest) = &p.rest {
-                    self.bind(rest, Binding::Value);
-                }
+                p.patterns.iter().for_each(|p| self.pattern(p, &[]));
+                self.capture(p.rest.as_ref(), &[]);
             }
             Pattern::MatchClass(p) => {
                 self.expression(&p.cls, EdgeKind::Read);
-                p.patterns.iter().for_each(|p| self.pattern(p));
-                p.kwd_patterns.iter().for_each(|p| self.pattern(p));
-            }
-            Pattern::MatchStar(p) => {
-                if let Some(name) = &p.name {
-                    self.bind(name, Binding::Value);
+                p.arguments
+                    .patterns
+                    .iter()
+                    .for_each(|p| self.pattern(p, &[]));
+                for keyword in &p.arguments.keywords {
+                    self.pattern(&keyword.pattern, &[]);
                 }
             }
-            Pattern::MatchAs(p) => {
-                if let Some(inner) = &p.pattern {
-                    self.pattern(inner);
+            Pattern::MatchStar(p) => self.capture(p.name.as_ref(), &[]),
+            Pattern::MatchAs(p) => match &p.pattern {
+                Some(inner) => {
+                    let from = self.body.uses.len() as UseId;
+                    self.pattern(inner, subject);
+                    // `case C(...) as c`: the class is the first use in the pattern.
+                    let class = matches!(**inner, Pattern::MatchClass(_));
+                    let known = [Binding::Annotated(from)];
+                    self.capture(p.name.as_ref(), if class { &known } else { &[] });
                 }
-                if let Some(name) = &p.name {
-                    self.bind(name, Binding::Value);
-                }
-            }
-            Pattern::MatchOr(p) => p.patterns.iter().for_each(|p| self.pattern(p)),
+                None => self.capture(p.name.as_ref(), subject),
+            },
+            Pattern::MatchOr(p) => p.patterns.iter().for_each(|p| self.pattern(p, subject)),
+        }
+    }
+
+    fn capture(&mut self, name: Option<&ast::Identifier>, known: &[Binding]) {
+        if let Some(name) = name {
+            let name = self.intern(&name.id);
+            self.bind_all(name, known);
         }
     }
 }

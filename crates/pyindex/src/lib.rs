@@ -22,19 +22,27 @@
 //! # Ok::<(), hydra_pyindex::IndexError>(())
 //! ```
 
+mod cache;
 mod expressions;
 mod index;
 mod load;
 mod lower;
 mod modules;
 mod outline;
+mod parse;
 mod resolve;
+mod rustpython;
 mod source;
+mod stdlib;
 pub mod text;
 mod unit;
 
-pub use index::RepoIndex;
-pub use unit::{Dependency, EdgeKind, Provenance, Skipped, Unit};
+pub use cache::Cache;
+pub use index::{Options, RepoIndex, Work};
+pub use parse::Parser;
+pub use unit::{
+    Dependency, Edge, EdgeKind, Import, ImportTarget, Provenance, Role, Skipped, Unit, UnitKind,
+};
 
 /// Why a repository could not be indexed.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +57,14 @@ pub enum IndexError {
         root: std::path::PathBuf,
         /// How many files were skipped.
         skipped: usize,
+    },
+    /// The store of what was indexed before can't be used.
+    #[error("the index's cache {}: {reason}; deleting the file loses nothing but time", path.display())]
+    Cache {
+        /// The store.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// No thread could be started.
     #[error("cannot start the parser's threads: {0}")]

@@ -1,68 +1,136 @@
-//! A rustpython-parser tree into an [`Outline`]: statements.
+//! A syntax tree into an [`Outline`]: statements.
 
-use std::collections::HashMap;
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use hydra_core::records::UnitKind;
-use hydra_core::{RepoPath, UnitId};
-use rustpython_parser::ast::{self, Ranged, Stmt};
+use crate::outline::{
+    Binding, Body, Bound, BoundIndex, Exports, Facts, Local, ModuleName, Outline, RawUnit, Scope,
+    ScopeId, ScopeKind, Star, Sym, UseId,
+};
+use crate::source;
+use crate::unit::{EdgeKind, Role, UnitKind};
 
-use crate::outline::{Binding, Local, ModuleName, Outline, Scope, ScopeKind, Use};
-use crate::source::{clean_docstring, dedent, header};
-use crate::unit::{EdgeKind, Unit};
+/// The uses that an expression's value may come from.
+pub(crate) type Values = SmallVec<[UseId; 2]>;
 
 pub(crate) struct Lowering<'a> {
-    path: &'a RepoPath,
-    text: &'a str,
-    line_starts: Vec<usize>,
-    seen: HashMap<String, usize>,
-    pub(crate) outline: Outline,
-    pub(crate) scope: usize,
-    pub(crate) unit: Option<Local>,
+    pub(crate) text: &'a str,
+    pub(crate) body: Body,
+    facts: Facts,
+    /// How often each qualified name was defined: (the one around it, the name).
+    qualified: FxHashMap<(u32, Sym), Qualified>,
+    /// The qualified name of each unit.
+    qualified_of: Vec<u32>,
+    modules: FxHashMap<ModuleName, u32>,
+    pub(crate) scope: ScopeId,
+    pub(crate) owner: Option<Local>,
+    /// How many branches are open in the scope.
+    branches: u32,
+    pub(crate) event: u32,
+    classes: Vec<ClassFrame>,
+    /// The first parameter of the method at hand, and its class.
+    receiver: Option<Receiver>,
+    /// How deep the expression at hand lies.
+    pub(crate) depth: u32,
+    index: BoundIndex,
+    /// The variable or attribute of each name of a scope.
+    assigned: FxHashMap<(ScopeId, Sym), Local>,
+    /// The first use of the statement at hand.
+    first_use: UseId,
 }
 
-/// Lowers a whole file.
-pub(crate) fn lower(path: &RepoPath, text: &str, body: &[Stmt]) -> Outline {
-    let line_starts = std::iter::once(0)
-        .chain(text.match_indices('\n').map(|(i, _)| i + 1))
-        .collect();
+#[derive(Debug, Clone, Copy)]
+struct Qualified {
+    number: u32,
+    count: u32,
+}
+
+/// No qualified name around.
+const TOP: u32 = u32::MAX;
+
+struct ClassFrame {
+    unit: Local,
+    scope: ScopeId,
+    members: Member,
+    /// Attributes that methods give to their instance.
+    pending: Vec<Pending>,
+}
+
+/// What an assignment in a class body makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Plain,
+    Fields,
+    Enum,
+}
+
+struct Pending {
+    name: Sym,
+    statement: TextRange,
+    /// What the statement uses.
+    uses: std::ops::Range<UseId>,
+    bindings: Vec<Binding>,
+}
+
+#[derive(Clone, Copy)]
+struct Receiver {
+    name: Sym,
+    frame: usize,
+}
+
+/// Lowers a whole file. `broken` says what the parser could not read of it.
+pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outline {
     let mut lowering = Lowering {
-        path,
         text,
-        line_starts,
-        seen: HashMap::new(),
-        outline: Outline::default(),
+        body: Body::default(),
+        facts: Facts::default(),
+        qualified: FxHashMap::default(),
+        qualified_of: Vec::new(),
+        modules: FxHashMap::default(),
         scope: 0,
-        unit: None,
+        owner: None,
+        branches: 0,
+        event: 0,
+        classes: Vec::new(),
+        receiver: None,
+        depth: 0,
+        index: BoundIndex::default(),
+        assigned: FxHashMap::default(),
+        first_use: 0,
     };
     lowering.open(ScopeKind::Module, None);
     lowering.statements(body);
-    lowering.outline
+    let Lowering {
+        mut facts, body, ..
+    } = lowering;
+    facts.lines = text.split_inclusive('\n').count() as u32;
+    facts.broken = broken.map(Into::into);
+    facts.absolute = body
+        .modules
+        .iter()
+        .filter(|m| m.level == 0 && m.parts.len() > 1)
+        .map(|m| m.parts.clone())
+        .collect();
+    Outline { facts, body }
 }
 
-/// The parts of a function that both kinds share.
-struct Function<'a> {
-    range: std::ops::Range<usize>,
-    name: &'a str,
-    args: &'a ast::Arguments,
-    body: &'a [Stmt],
-    decorators: &'a [ast::Expr],
-    returns: Option<&'a ast::Expr>,
+fn offset(at: ruff_text_size::TextSize) -> u32 {
+    at.to_u32()
 }
 
 impl<'a> Lowering<'a> {
-    fn open(&mut self, kind: ScopeKind, unit: Option<Local>) -> usize {
-        let parent = (!self.outline.scopes.is_empty()).then_some(self.scope);
-        self.outline.scopes.push(Scope {
+    fn open(&mut self, kind: ScopeKind, unit: Option<Local>) {
+        let parent = (!self.body.scopes.is_empty()).then_some(self.scope);
+        self.body.scopes.push(Scope {
             kind,
             parent,
             unit,
-            names: HashMap::new(),
-            stars: Vec::new(),
             globals: Vec::new(),
             nonlocals: Vec::new(),
         });
-        self.scope = self.outline.scopes.len() - 1;
-        self.scope
+        self.scope = (self.body.scopes.len() - 1) as ScopeId;
     }
 
     /// Runs `inside` in a new scope and comes back.
@@ -72,81 +140,145 @@ impl<'a> Lowering<'a> {
         unit: Option<Local>,
         inside: impl FnOnce(&mut Self),
     ) {
-        let (scope, outer) = (self.scope, self.unit);
+        let (scope, owner, branches) = (self.scope, self.owner, self.branches);
         self.open(kind, unit);
         if unit.is_some() {
-            self.unit = unit;
+            self.owner = unit;
         }
+        self.branches = 0;
         inside(self);
-        (self.scope, self.unit) = (scope, outer);
+        (self.scope, self.owner, self.branches) = (scope, owner, branches);
     }
 
-    pub(crate) fn bind(&mut self, name: &str, binding: Binding) {
-        let scope = &self.outline.scopes[self.scope];
-        let target = if scope.globals.iter().any(|n| n == name) {
-            0
-        } else if scope.nonlocals.iter().any(|n| n == name) {
-            return;
+    fn branch(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.branches += 1;
+        inside(self);
+        self.branches -= 1;
+    }
+
+    pub(crate) fn kind_of(&self, scope: ScopeId) -> ScopeKind {
+        self.body.scopes[scope as usize].kind
+    }
+
+    pub(crate) fn next_event(&mut self) {
+        self.event += 1;
+    }
+
+    /// Binds a name in the scope at hand, or where `global` says.
+    pub(crate) fn bind(&mut self, name: Sym, binding: Binding) {
+        let scope = &self.body.scopes[self.scope as usize];
+        let (target, outside) = if scope.globals.contains(&name) {
+            (0, self.scope != 0)
+        } else if scope.nonlocals.contains(&name) {
+            match self.enclosing_function(name) {
+                Some(outer) => (outer, true),
+                None => return,
+            }
         } else {
-            self.scope
+            (self.scope, false)
         };
-        let bindings = self.outline.scopes[target]
-            .names
-            .entry(name.to_owned())
-            .or_default();
-        if !bindings.contains(&binding) {
-            bindings.push(binding);
+        self.bound(target, name, binding, self.branches > 0 || outside, false);
+    }
+
+    /// The nearest function around that binds the name already.
+    fn enclosing_function(&self, name: Sym) -> Option<ScopeId> {
+        let mut at = self.body.scopes[self.scope as usize].parent;
+        while let Some(scope) = at {
+            let here = self.kind_of(scope) == ScopeKind::Function;
+            if here && self.bounds(scope, name).next().is_some() {
+                return Some(scope);
+            }
+            at = self.body.scopes[scope as usize].parent;
+        }
+        None
+    }
+
+    fn bound(
+        &mut self,
+        scope: ScopeId,
+        name: Sym,
+        binding: Binding,
+        conditional: bool,
+        instance: bool,
+    ) {
+        self.index.push(scope, name);
+        self.body.bound.push(Bound {
+            scope,
+            name,
+            binding,
+            conditional,
+            instance,
+            event: self.event,
+        });
+    }
+
+    /// The bindings of a name in a scope, the last one first.
+    fn bounds(&self, scope: ScopeId, name: Sym) -> impl Iterator<Item = &Bound> {
+        self.index.of(&self.body.bound, scope, name)
+    }
+
+    pub(crate) fn bind_all(&mut self, name: Sym, bindings: &[Binding]) {
+        if bindings.is_empty() {
+            self.bind(name, Binding::Value);
+        }
+        for binding in bindings {
+            self.bind(name, *binding);
         }
     }
 
-    fn line_of(&self, offset: usize) -> usize {
-        self.line_starts.partition_point(|&start| start <= offset)
-    }
-
-    /// The start of the line, if only white space stands before `offset` on it.
-    fn line_start(&self, offset: usize) -> usize {
-        let start = self.line_starts[self.line_of(offset) - 1];
-        let blank = self.text[start..offset].chars().all(char::is_whitespace);
-        if blank { start } else { offset }
+    pub(crate) fn intern(&mut self, name: &str) -> Sym {
+        self.body.names.intern(name)
     }
 
     fn add_unit(
         &mut self,
         kind: UnitKind,
-        name: &str,
-        range: std::ops::Range<usize>,
-        signature: String,
-        docstring: Option<String>,
+        name: Sym,
+        roles: Vec<Role>,
+        range: TextRange,
+        head: u32,
     ) -> Local {
-        let parent = self.unit.map(|p| &self.outline.units[p]);
-        let qualname = match parent {
-            Some(parent) => format!("{}.{name}", parent.qualname),
-            None => name.to_owned(),
-        };
-        let parent = parent.map(|p| p.id.clone());
-        let count = self.seen.entry(qualname.clone()).or_insert(0);
-        *count += 1;
-        let id = match *count {
-            1 => format!("{qualname}@{}", self.path),
-            n => format!("{qualname}@{}#{n}", self.path),
-        };
-        self.outline.units.push(Unit {
-            id: UnitId(id),
-            kind,
-            name: name.to_owned(),
-            qualname,
-            path: self.path.clone(),
-            start_line: self.line_of(range.start),
-            end_line: self.line_of(range.end.saturating_sub(1).max(range.start)),
-            start_byte: range.start,
-            end_byte: range.end,
-            signature,
-            docstring,
-            source: dedent(&self.text[range]),
-            parent,
+        self.add_unit_in(self.owner, self.scope, kind, name, roles, range, head)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the fields of one record, named at its two callers"
+    )]
+    fn add_unit_in(
+        &mut self,
+        parent: Option<Local>,
+        scope: ScopeId,
+        kind: UnitKind,
+        name: Sym,
+        roles: Vec<Role>,
+        range: TextRange,
+        head: u32,
+    ) -> Local {
+        let around = parent.map_or(TOP, |p| self.qualified_of[p as usize]);
+        let next = self.qualified.len() as u32;
+        let entry = self.qualified.entry((around, name)).or_insert(Qualified {
+            number: next,
+            count: 0,
         });
-        self.outline.parents.push(self.unit);
-        self.outline.units.len() - 1
+        entry.count += 1;
+        let (number, ordinal) = (entry.number, entry.count);
+        let local = self.facts.units.len() as Local;
+        self.qualified_of.push(number);
+        self.body.homes.push(scope);
+        self.facts.units.push(RawUnit {
+            kind,
+            roles,
+            name: self.body.names.text(name).into(),
+            parent,
+            ordinal,
+            statement: local,
+            start: source::leading_start(self.text, offset(range.start())),
+            end: offset(range.end()),
+            head,
+            docstring: None,
+        });
+        local
     }
 
     pub(crate) fn statements(&mut self, body: &[Stmt]) {
@@ -154,12 +286,16 @@ impl<'a> Lowering<'a> {
         for statement in body {
             match statement {
                 Stmt::Global(s) => {
-                    let names = s.names.iter().map(|n| n.to_string());
-                    self.outline.scopes[self.scope].globals.extend(names);
+                    for name in &s.names {
+                        let name = self.intern(&name.id);
+                        self.body.scopes[self.scope as usize].globals.push(name);
+                    }
                 }
                 Stmt::Nonlocal(s) => {
-                    let names = s.names.iter().map(|n| n.to_string());
-                    self.outline.scopes[self.scope].nonlocals.extend(names);
+                    for name in &s.names {
+                        let name = self.intern(&name.id);
+                        self.body.scopes[self.scope as usize].nonlocals.push(name);
+                    }
                 }
                 _ => {}
             }
@@ -169,385 +305,900 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn at_module(&self) -> bool {
-        self.outline.scopes[self.scope].kind == ScopeKind::Module
-    }
-
     fn statement(&mut self, statement: &Stmt) {
+        self.next_event();
+        self.first_use = self.body.uses.len() as UseId;
         match statement {
-            Stmt::FunctionDef(s) => self.function(&Function {
-                range: span(s),
-                name: &s.name,
-                args: &s.args,
-                body: &s.body,
-                decorators: &s.decorator_list,
-                returns: s.returns.as_deref(),
-            }),
-            Stmt::AsyncFunctionDef(s) => self.function(&Function {
-                range: span(s),
-                name: &s.name,
-                args: &s.args,
-                body: &s.body,
-                decorators: &s.decorator_list,
-                returns: s.returns.as_deref(),
-            }),
+            Stmt::FunctionDef(s) => self.function(s),
             Stmt::ClassDef(s) => self.class(s),
-            Stmt::Import(s) => {
-                self.note_import(span(s));
-                for alias in &s.names {
-                    let parts: Vec<String> = alias.name.split('.').map(str::to_owned).collect();
-                    match &alias.asname {
-                        Some(asname) => {
-                            let module = ModuleName { level: 0, parts };
-                            self.bind(asname, Binding::Module(module));
-                        }
-                        None => {
-                            let first = parts[0].clone();
-                            let module = ModuleName {
-                                level: 0,
-                                parts: vec![first.clone()],
-                            };
-                            self.bind(&first, Binding::Module(module));
-                            if parts.len() > 1 {
-                                // Remembered for `imported_files`; no name can hold a dot.
-                                let whole = ModuleName { level: 0, parts };
-                                self.bind(&alias.name, Binding::Module(whole));
-                            }
+            Stmt::Import(s) => self.import(s),
+            Stmt::ImportFrom(s) => self.import_from(s),
+            Stmt::Assign(s) => self.assign(s),
+            Stmt::AnnAssign(s) => {
+                let mut known = Vec::new();
+                self.in_statement_of(&s.target, s.range, |lowering| {
+                    known = lowering.annotation(&s.annotation);
+                    if let Some(value) = &s.value {
+                        let values = lowering.expression(value, EdgeKind::Read);
+                        if known.is_empty() {
+                            known.extend(values.into_iter().map(Binding::Of));
                         }
                     }
+                });
+                if let (Expr::Name(name), Some(value)) = (&*s.target, &s.value) {
+                    self.exports_are(&name.id, value);
                 }
+                let alias = source::last_name(&s.annotation) == Some("TypeAlias");
+                let role = alias.then_some(Role::TypeAlias);
+                self.store(&s.target, &known, s.range, Store::annotated(role));
             }
-            Stmt::ImportFrom(s) => {
-                self.note_import(span(s));
-                let module = ModuleName {
-                    level: s.level.as_ref().map_or(0, ast::Int::to_usize),
-                    parts: s
-                        .module
-                        .as_ref()
-                        .map(|m| m.split('.').map(str::to_owned).collect())
-                        .unwrap_or_default(),
-                };
-                for alias in &s.names {
-                    if alias.name.as_str() == "*" {
-                        self.outline.scopes[self.scope].stars.push(module.clone());
-                    } else {
-                        let bound = alias.asname.as_ref().unwrap_or(&alias.name);
-                        let member = Binding::Member(module.clone(), alias.name.to_string());
-                        self.bind(bound, member);
-                    }
-                }
-            }
-            Stmt::Assign(s) => self.assignment(span(s), &s.targets, Some(&s.value), None),
-            Stmt::AnnAssign(s) => self.assignment(
-                span(s),
-                std::slice::from_ref(&s.target),
-                s.value.as_deref(),
-                Some(&s.annotation),
-            ),
             Stmt::AugAssign(s) => {
-                self.assignment(
-                    span(s),
-                    std::slice::from_ref(&s.target),
-                    Some(&s.value),
-                    None,
-                );
+                self.in_statement_of(&s.target, s.range, |lowering| {
+                    lowering.expression(&s.value, EdgeKind::Read);
+                });
+                if let Expr::Name(name) = &*s.target {
+                    self.exports_grow(&name.id, &s.value);
+                }
+                self.read_target(&s.target);
+                self.store(&s.target, &[], s.range, Store::Again);
             }
             Stmt::TypeAlias(s) => {
-                self.assignment(span(s), std::slice::from_ref(&s.name), Some(&s.value), None);
+                self.in_statement_of(&s.name, s.range, |lowering| {
+                    lowering.with_type_parameters(s.type_params.as_deref(), |lowering| {
+                        lowering.annotation(&s.value);
+                    });
+                });
+                self.store(
+                    &s.name,
+                    &[],
+                    s.range,
+                    Store::annotated(Some(Role::TypeAlias)),
+                );
             }
             Stmt::Return(s) => self.expressions(s.value.as_deref(), EdgeKind::Read),
-            Stmt::Delete(s) => self.expressions(&s.targets, EdgeKind::Read),
-            Stmt::For(s) => self.looping(&s.target, &s.iter, &s.body, &s.orelse),
-            Stmt::AsyncFor(s) => self.looping(&s.target, &s.iter, &s.body, &s.orelse),
+            Stmt::Delete(s) => {
+                for target in &s.targets {
+                    self.delete(target);
+                }
+            }
+            Stmt::For(s) => {
+                let values = self.expression(&s.iter, EdgeKind::Read);
+                let known: Vec<_> = values.into_iter().map(Binding::Element).collect();
+                self.branch(|lowering| {
+                    lowering.store(&s.target, &known, s.target.range(), Store::Loop);
+                    lowering.statements(&s.body);
+                    lowering.statements(&s.orelse);
+                });
+            }
             Stmt::While(s) => {
                 self.expression(&s.test, EdgeKind::Read);
-                self.statements(&s.body);
-                self.statements(&s.orelse);
+                self.branch(|lowering| {
+                    lowering.statements(&s.body);
+                    lowering.statements(&s.orelse);
+                });
             }
             Stmt::If(s) => {
                 self.expression(&s.test, EdgeKind::Read);
-                self.statements(&s.body);
-                self.statements(&s.orelse);
+                self.branch(|lowering| {
+                    lowering.statements(&s.body);
+                    for clause in &s.elif_else_clauses {
+                        lowering.expressions(clause.test.as_ref(), EdgeKind::Read);
+                        lowering.statements(&clause.body);
+                    }
+                });
             }
-            Stmt::With(s) => self.with(&s.items, &s.body),
-            Stmt::AsyncWith(s) => self.with(&s.items, &s.body),
-            Stmt::Match(s) => {
-                self.expression(&s.subject, EdgeKind::Read);
-                for case in &s.cases {
-                    self.pattern(&case.pattern);
-                    self.expressions(case.guard.as_deref(), EdgeKind::Read);
-                    self.statements(&case.body);
+            Stmt::With(s) => {
+                for item in &s.items {
+                    let values = self.expression(&item.context_expr, EdgeKind::Read);
+                    if let Some(target) = &item.optional_vars {
+                        let known: Vec<_> = values.into_iter().map(Binding::Entered).collect();
+                        self.store(target, &known, target.range(), Store::Loop);
+                    }
                 }
+                self.branch(|lowering| lowering.statements(&s.body));
+            }
+            Stmt::Match(s) => {
+                let subject = self.expression(&s.subject, EdgeKind::Read);
+                let known: Vec<_> = subject.into_iter().map(Binding::Of).collect();
+                self.branch(|lowering| {
+                    for case in &s.cases {
+                        lowering.pattern(&case.pattern, &known);
+                        lowering.expressions(case.guard.as_deref(), EdgeKind::Read);
+                        lowering.statements(&case.body);
+                    }
+                });
             }
             Stmt::Raise(s) => {
                 self.expressions(s.exc.as_deref(), EdgeKind::Raise);
                 self.expressions(s.cause.as_deref(), EdgeKind::Read);
             }
-            Stmt::Try(s) => self.attempt(&s.body, &s.handlers, &s.orelse, &s.finalbody),
-            Stmt::TryStar(s) => self.attempt(&s.body, &s.handlers, &s.orelse, &s.finalbody),
+            Stmt::Try(s) => self.branch(|lowering| lowering.attempt(s)),
             Stmt::Assert(s) => {
                 self.expression(&s.test, EdgeKind::Read);
                 self.expressions(s.msg.as_deref(), EdgeKind::Read);
             }
-            Stmt::Expr(s) => self.expression(&s.value, EdgeKind::Read),
+            Stmt::Expr(s) => {
+                self.expression(&s.value, EdgeKind::Read);
+                self.exports_call(&s.value);
+            }
             Stmt::Global(_)
             | Stmt::Nonlocal(_)
             | Stmt::Pass(_)
             | Stmt::Break(_)
-            | Stmt::Continue(_) => {}
+            | Stmt::Continue(_)
+            | Stmt::IpyEscapeCommand(_) => {}
         }
     }
 
-    fn note_import(&mut self, range: std::ops::Range<usize>) {
-        if self.at_module() {
-            let text = self.text[range].to_owned();
-            self.outline.import_statements.push(text);
-        }
-    }
-
-    fn looping(&mut self, target: &ast::Expr, iter: &ast::Expr, body: &[Stmt], orelse: &[Stmt]) {
-        self.target(target);
-        self.expression(iter, EdgeKind::Read);
-        self.statements(body);
-        self.statements(orelse);
-    }
-
-    fn with(&mut self, items: &[ast::WithItem], body: &[Stmt]) {
-        for item in items {
-            self.expression(&item.context_expr, EdgeKind::Read);
-            if let Some(target) = &item.optional_vars {
-                self.target(target);
+    fn attempt(&mut self, s: &ast::StmtTry) {
+        self.statements(&s.body);
+        for ast::ExceptHandler::ExceptHandler(handler) in &s.handlers {
+            let mut known = Vec::new();
+            match handler.type_.as_deref() {
+                Some(Expr::Tuple(all)) => {
+                    for one in &all.elts {
+                        known.extend(self.expression(one, EdgeKind::Raise));
+                    }
+                }
+                Some(one) => known.extend(self.expression(one, EdgeKind::Raise)),
+                None => {}
             }
-        }
-        self.statements(body);
-    }
-
-    fn attempt(
-        &mut self,
-        body: &[Stmt],
-        handlers: &[ast::ExceptHandler],
-        orelse: &[Stmt],
-        finalbody: &[Stmt],
-    ) {
-        self.statements(body);
-        for ast::ExceptHandler::ExceptHandler(handler) in handlers {
-            self.expressions(handler.type_.as_deref(), EdgeKind::Raise);
             if let Some(name) = &handler.name {
-                self.bind(name, Binding::Value);
+                let name = self.intern(&name.id);
+                let known: Vec<_> = known.into_iter().map(Binding::Annotated).collect();
+                self.bind_all(name, &known);
             }
             self.statements(&handler.body);
         }
-        self.statements(orelse);
-        self.statements(finalbody);
+        self.statements(&s.orelse);
+        self.statements(&s.finalbody);
     }
 
-    /// Module-level assignments to names make variable units; all others only bind.
-    fn assignment(
-        &mut self,
-        range: std::ops::Range<usize>,
-        targets: &[ast::Expr],
-        value: Option<&ast::Expr>,
-        annotation: Option<&ast::Expr>,
-    ) {
-        let outer = self.unit;
-        if self.at_module() {
-            let mut names = Vec::new();
-            for target in targets {
-                plain_names(target, &mut names);
+    fn delete(&mut self, target: &Expr) {
+        match target {
+            Expr::Name(name) => {
+                let name = self.intern(&name.id);
+                self.bind(name, Binding::Deleted);
+                self.next_event();
             }
-            for name in names {
-                if name == "__all__" {
-                    self.outline.exported = value.and_then(string_list);
-                }
-                let existing = self.outline.scopes[self.scope]
-                    .names
-                    .get(&name)
-                    .and_then(|all| {
-                        all.iter().find_map(|b| match b {
-                            Binding::Unit(unit) => Some(*unit),
-                            _ => None,
-                        })
-                    });
-                let unit = existing.unwrap_or_else(|| {
-                    self.add_unit(
-                        UnitKind::Variable,
-                        &name,
-                        range.clone(),
-                        String::new(),
-                        None,
-                    )
+            Expr::Tuple(e) => e.elts.iter().for_each(|t| self.delete(t)),
+            Expr::List(e) => e.elts.iter().for_each(|t| self.delete(t)),
+            other => {
+                self.expression(other, EdgeKind::Read);
+            }
+        }
+    }
+
+    fn module(&mut self, level: u32, parts: Vec<Box<str>>) -> u32 {
+        let next = self.body.modules.len() as u32;
+        let module = ModuleName { level, parts };
+        if let Some(number) = self.modules.get(&module) {
+            return *number;
+        }
+        self.body.modules.push(module.clone());
+        self.modules.insert(module, next);
+        next
+    }
+
+    fn note_import(&mut self, range: TextRange) {
+        if self.kind_of(self.scope) == ScopeKind::Module {
+            let span = (offset(range.start()), offset(range.end()));
+            self.facts.import_statements.push(span);
+        }
+    }
+
+    fn import(&mut self, s: &ast::StmtImport) {
+        self.note_import(s.range);
+        for alias in &s.names {
+            let parts: Vec<Box<str>> = alias.name.id.split('.').map(Into::into).collect();
+            if let Some(asname) = &alias.asname {
+                let module = self.module(0, parts);
+                let name = self.intern(&asname.id);
+                self.bind(name, Binding::Module(module));
+            } else {
+                let name = self.intern(&parts[0]);
+                let module = self.module(0, parts);
+                self.bind(name, Binding::Package(module));
+            }
+        }
+    }
+
+    fn import_from(&mut self, s: &ast::StmtImportFrom) {
+        self.note_import(s.range);
+        let parts = match &s.module {
+            Some(module) => module.id.split('.').map(Into::into).collect(),
+            None => Vec::new(),
+        };
+        let module = self.module(s.level, parts);
+        for alias in &s.names {
+            if alias.name.id.as_str() == "*" {
+                self.body.stars.push(Star {
+                    scope: self.scope,
+                    module,
+                    event: self.event,
                 });
-                self.bind(&name, Binding::Unit(unit));
-                self.unit = Some(unit);
+                continue;
             }
+            let original = self.intern(&alias.name.id);
+            let bound = match &alias.asname {
+                Some(asname) => self.intern(&asname.id),
+                None => original,
+            };
+            self.bind(bound, Binding::Member(module, original));
         }
-        for target in targets {
-            self.target(target);
-        }
-        self.expressions(annotation, EdgeKind::Annotate);
-        self.expressions(value, EdgeKind::Read);
-        self.unit = outer;
     }
 
-    /// Where the text of a definition begins (its first decorator) and its header.
-    fn definition(
-        &self,
-        range: &std::ops::Range<usize>,
-        decorators: &[ast::Expr],
-    ) -> (usize, String) {
-        let first = decorators
-            .iter()
-            .map(|d| span(d).start)
-            .chain([range.start])
-            .min()
-            .unwrap_or(range.start);
-        // A decorator's expression begins behind its `@`.
-        let before = &self.text[..first];
-        let start = match before.trim_end_matches([' ', '\t']).strip_suffix('@') {
-            Some(rest) if !decorators.is_empty() => rest.len(),
-            _ => first,
+    /// A class or function: its text, from the first decorator or the comment above on.
+    fn definition(&self, range: TextRange, name: TextRange, keywords: &[&str]) -> u32 {
+        // Back from the name over `def` or `class`, and over `async`.
+        let start = offset(range.start()) as usize;
+        let mut at = offset(name.start()) as usize;
+        for keyword in keywords {
+            let before =
+                self.text[start..at].trim_end_matches(|c: char| c.is_whitespace() || c == '\\');
+            if let Some(rest) = before.strip_suffix(keyword) {
+                at = start + rest.len();
+            }
+        }
+        at as u32
+    }
+
+    fn function(&mut self, f: &ast::StmtFunctionDef) {
+        if f.name.id.is_empty() {
+            // The parser has recovered from a definition without a name.
+            return self.statements(&f.body);
+        }
+        let name = self.intern(&f.name.id);
+        let class = match self.kind_of(self.scope) {
+            ScopeKind::Class => self.classes.len().checked_sub(1),
+            _ => None,
         };
-        let from = decorators.last().map_or(range.start, |d| span(d).end);
-        let mut at = from;
-        for line in self.text[from..range.end].split_inclusive('\n') {
-            let word = line.trim_start();
-            if ["def", "async", "class"]
-                .iter()
-                .any(|k| word.starts_with(k))
-            {
-                at += line.len() - word.len();
-                break;
-            }
-            at += line.len();
-        }
-        (self.line_start(start), header(self.text, at))
-    }
-
-    fn function(&mut self, f: &Function) {
-        let in_class = self.outline.scopes[self.scope].kind == ScopeKind::Class;
-        let class = self.outline.scopes[self.scope].unit.filter(|_| in_class);
-        let kind = if in_class {
-            UnitKind::Method
+        let kind = match class {
+            Some(_) => UnitKind::Method,
+            None => UnitKind::Function,
+        };
+        let roles = function_roles(f, class.is_some());
+        let keywords: &[&str] = if f.is_async {
+            &["def", "async"]
         } else {
-            UnitKind::Function
+            &["def"]
         };
-        let (start, signature) = self.definition(&f.range, f.decorators);
-        let docstring = docstring(f.body);
-        let unit = self.add_unit(kind, f.name, start..f.range.end, signature, docstring);
-        self.bind(f.name, Binding::Unit(unit));
+        let head = self.definition(f.range, f.name.range, keywords);
+        let accessor = roles.contains(&Role::Setter) || roles.contains(&Role::Deleter);
+        let implicit_class = roles.contains(&Role::ClassMethod);
+        let is_static = roles.contains(&Role::StaticMethod);
+        let unit = self.add_unit(kind, name, roles, f.range, head);
+        self.facts.units[unit as usize].docstring = docstring(&f.body);
+        // The setter of a property has its name; reading the name still means the property.
+        if !accessor || !self.is_bound(name) {
+            self.bind(name, Binding::Unit(unit));
+        }
+        if kind == UnitKind::Function && self.scope == 0 && &*f.name.id == "__getattr__" {
+            self.body.dynamic = true;
+        }
 
         // Decorators, defaults and annotations are evaluated outside but belong to the function.
-        let outer = self.unit.replace(unit);
-        self.expressions(f.decorators, EdgeKind::Decorate);
-        for argument in all_arguments(f.args) {
-            self.expressions(argument.annotation.as_deref(), EdgeKind::Annotate);
+        let owner = self.owner.replace(unit);
+        for decorator in &f.decorator_list {
+            self.expression(&decorator.expression, EdgeKind::Decorate);
         }
-        for default in f.args.defaults() {
-            self.expression(default, EdgeKind::Read);
-        }
-        for (_, default) in f.args.split_kwonlyargs().1 {
-            self.expression(default, EdgeKind::Read);
-        }
-        self.expressions(f.returns, EdgeKind::Annotate);
-        self.unit = outer;
-
-        let is_static = f
-            .decorators
-            .iter()
-            .any(|d| matches!(d, ast::Expr::Name(name) if name.id.as_str() == "staticmethod"));
-        self.within(ScopeKind::Function, Some(unit), |inside| {
-            let mut arguments = all_arguments(f.args);
-            if let (Some(class), false) = (class, is_static) {
-                let positional = f.args.posonlyargs.first().or(f.args.args.first());
-                if let Some(first) = positional {
-                    inside.bind(&first.def.arg, Binding::Instance(class));
-                    arguments.retain(|a| a.arg != first.def.arg);
+        self.with_type_parameters(f.type_params.as_deref(), |lowering| {
+            let known = lowering.parameters(&f.parameters);
+            if let Some(returns) = &f.returns {
+                for binding in lowering.annotation(returns) {
+                    lowering.body.returns.push((unit, binding));
                 }
             }
-            for argument in arguments {
-                inside.bind(&argument.arg, Binding::Value);
+            let outer = lowering.receiver;
+            lowering.within(ScopeKind::Function, Some(unit), |inside| {
+                let mut known = known;
+                if let (Some(frame), false) = (class, is_static) {
+                    let first = f
+                        .parameters
+                        .posonlyargs
+                        .first()
+                        .or(f.parameters.args.first());
+                    if let Some(first) = first {
+                        let name = inside.intern(&first.parameter.name.id);
+                        let class = inside.classes[frame].unit;
+                        inside.receiver = Some(Receiver { name, frame });
+                        let binding = if implicit_class {
+                            Binding::Class(class)
+                        } else {
+                            Binding::Instance(class)
+                        };
+                        inside.bind(name, binding);
+                        known.retain(|(other, _)| *other != name);
+                    }
+                } else if class.is_some() {
+                    inside.receiver = None;
+                }
+                for (name, bindings) in known {
+                    inside.bind_all(name, &bindings);
+                }
+                inside.statements(&f.body);
+            });
+            lowering.receiver = outer;
+        });
+        self.owner = owner;
+    }
+
+    fn is_bound(&self, name: Sym) -> bool {
+        self.bounds(self.scope, name).next().is_some()
+    }
+
+    /// Reads annotations and defaults; gives the parameters with what is known of them.
+    pub(crate) fn parameters(&mut self, all: &ast::Parameters) -> Vec<(Sym, Vec<Binding>)> {
+        let mut known = Vec::new();
+        let ordinary = all
+            .posonlyargs
+            .iter()
+            .chain(&all.args)
+            .chain(&all.kwonlyargs);
+        for parameter in ordinary {
+            let name = self.intern(&parameter.parameter.name.id);
+            let annotation = parameter.parameter.annotation.as_deref();
+            let bindings = annotation.map(|a| self.annotation(a)).unwrap_or_default();
+            self.expressions(parameter.default.as_deref(), EdgeKind::Read);
+            known.push((name, bindings));
+        }
+        for (parameter, many) in [
+            (
+                &all.vararg,
+                Binding::AnnotatedElements as fn(UseId) -> Binding,
+            ),
+            (&all.kwarg, Binding::AnnotatedValues),
+        ] {
+            let Some(parameter) = parameter else { continue };
+            let name = self.intern(&parameter.name.id);
+            let annotation = parameter.annotation.as_deref();
+            let bindings = annotation.map(|a| self.annotation(a)).unwrap_or_default();
+            let bindings = bindings.into_iter().filter_map(|b| match b {
+                Binding::Annotated(used) => Some(many(used)),
+                _ => None,
+            });
+            known.push((name, bindings.collect()));
+        }
+        known
+    }
+
+    fn with_type_parameters(
+        &mut self,
+        parameters: Option<&ast::TypeParams>,
+        inside: impl FnOnce(&mut Self),
+    ) {
+        let Some(parameters) = parameters else {
+            return inside(self);
+        };
+        let branches = self.branches;
+        self.within(ScopeKind::TypeParameters, None, |lowering| {
+            for parameter in &parameters.type_params {
+                let (name, bound, default) = match parameter {
+                    ast::TypeParam::TypeVar(p) => (&p.name, p.bound.as_deref(), &p.default),
+                    ast::TypeParam::TypeVarTuple(p) => (&p.name, None, &p.default),
+                    ast::TypeParam::ParamSpec(p) => (&p.name, None, &p.default),
+                };
+                // A value of type T is at least what T is bound to.
+                let known = bound.map(|b| lowering.annotation(b)).unwrap_or_default();
+                if let Some(default) = default {
+                    lowering.annotation(default);
+                }
+                let name = lowering.intern(&name.id);
+                let known: Vec<_> = known
+                    .into_iter()
+                    .filter_map(|b| match b {
+                        Binding::Annotated(used) => Some(Binding::AnnotatedClass(used)),
+                        _ => None,
+                    })
+                    .collect();
+                lowering.bind_all(name, &known);
             }
-            inside.statements(f.body);
+            lowering.branches = branches;
+            inside(lowering);
         });
     }
 
     fn class(&mut self, s: &ast::StmtClassDef) {
-        let range = span(s);
-        let (start, signature) = self.definition(&range, &s.decorator_list);
-        let docstring = docstring(&s.body);
-        let unit = self.add_unit(
-            UnitKind::Class,
-            &s.name,
-            start..range.end,
-            signature,
-            docstring,
-        );
-        self.bind(&s.name, Binding::Unit(unit));
-        let outer = self.unit.replace(unit);
-        self.expressions(&s.decorator_list, EdgeKind::Decorate);
-        let bases: Vec<Use> = s
-            .bases
-            .iter()
-            .filter_map(|base| self.chain(base, EdgeKind::Inherit))
-            .collect();
-        self.outline.bases.insert(unit, bases);
-        self.expressions(&s.bases, EdgeKind::Inherit);
-        for keyword in &s.keywords {
-            self.expression(&keyword.value, EdgeKind::Read);
+        if s.name.id.is_empty() {
+            return self.statements(&s.body);
         }
-        self.unit = outer;
-        self.within(ScopeKind::Class, Some(unit), |inside| {
-            inside.statements(&s.body);
+        let name = self.intern(&s.name.id);
+        let head = self.definition(s.range, s.name.range, &["class"]);
+        let unit = self.add_unit(UnitKind::Class, name, Vec::new(), s.range, head);
+        self.facts.units[unit as usize].docstring = docstring(&s.body);
+        self.bind(name, Binding::Unit(unit));
+        let owner = self.owner.replace(unit);
+        for decorator in &s.decorator_list {
+            self.expression(&decorator.expression, EdgeKind::Decorate);
+        }
+        self.with_type_parameters(s.type_params.as_deref(), |lowering| {
+            for base in s.bases() {
+                for used in lowering.expression(base, EdgeKind::Inherit) {
+                    lowering.body.bases.push((unit, used));
+                }
+            }
+            for keyword in s.keywords() {
+                lowering.expression(&keyword.value, EdgeKind::Read);
+            }
+            let outer = lowering.receiver.take();
+            lowering.within(ScopeKind::Class, Some(unit), |inside| {
+                inside.classes.push(ClassFrame {
+                    unit,
+                    scope: inside.scope,
+                    members: members(s),
+                    pending: Vec::new(),
+                });
+                inside.statements(&s.body);
+                inside.instance_attributes();
+            });
+            lowering.receiver = outer;
         });
+        self.owner = owner;
+    }
+
+    /// Ends a class: its instances' attributes become units where the body has no such member.
+    fn instance_attributes(&mut self) {
+        let Some(frame) = self.classes.pop() else {
+            return;
+        };
+        for attribute in frame.pending {
+            self.next_event();
+            let member = self.bounds(frame.scope, attribute.name).next().is_some();
+            let unit = if member {
+                let mut members = self.bounds(frame.scope, attribute.name);
+                members.find_map(|b| match b.binding {
+                    Binding::Unit(unit) => Some(unit),
+                    _ => None,
+                })
+            } else {
+                let unit = self.add_unit_in(
+                    Some(frame.unit),
+                    frame.scope,
+                    UnitKind::Attribute,
+                    attribute.name,
+                    vec![Role::InstanceAttribute],
+                    attribute.statement,
+                    offset(attribute.statement.start()),
+                );
+                let shared = attribute.uses.map(|used| (used, unit));
+                self.body.shared.extend(shared);
+                Some(unit)
+            };
+            let Some(unit) = unit else { continue };
+            let kind = self.facts.units[unit as usize].kind;
+            if kind != UnitKind::Attribute {
+                continue;
+            }
+            self.bound(frame.scope, attribute.name, Binding::Unit(unit), true, true);
+            for binding in attribute.bindings {
+                self.bound(frame.scope, attribute.name, binding, true, true);
+            }
+        }
+    }
+
+    fn assign(&mut self, s: &ast::StmtAssign) {
+        if let [Expr::Name(name)] = &s.targets[..]
+            && self.wraps_itself(&name.id, &s.value)
+        {
+            // `f = cache(f)`: the name still means the function.
+            self.expression(&s.value, EdgeKind::Read);
+            return;
+        }
+        // `a, b = x, y` pairs up; everything else has one value.
+        let pairs = match &*s.value {
+            Expr::Tuple(values) if s.targets.len() == 1 => match &s.targets[0] {
+                Expr::Tuple(targets) => paired(&targets.elts, &values.elts),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(pairs) = pairs {
+            for (target, value) in pairs {
+                self.assign_one(std::slice::from_ref(target), value, s.range);
+            }
+        } else {
+            self.assign_one(&s.targets, &s.value, s.range);
+        }
+        if let [Expr::Name(name)] = &s.targets[..] {
+            self.exports_are(&name.id, &s.value);
+        }
+    }
+
+    /// Whether the value of an assignment is a call with the assigned function itself.
+    fn wraps_itself(&mut self, name: &str, value: &Expr) -> bool {
+        let Expr::Call(call) = value else {
+            return false;
+        };
+        let mut arguments = call.arguments.args.iter();
+        if !arguments.any(|a| matches!(a, Expr::Name(given) if &*given.id == name)) {
+            return false;
+        }
+        let name = self.intern(name);
+        let bound = self.bounds(self.scope, name).next();
+        bound.is_some_and(|b| match b.binding {
+            Binding::Unit(unit) => matches!(
+                self.facts.units[unit as usize].kind,
+                UnitKind::Function | UnitKind::Method | UnitKind::Class
+            ),
+            _ => false,
+        })
+    }
+
+    fn assign_one(&mut self, targets: &[Expr], value: &Expr, range: TextRange) {
+        let mut known = Vec::new();
+        if let Some(first) = targets.first() {
+            self.in_statement_of(first, range, |lowering| {
+                let values = lowering.expression(value, EdgeKind::Read);
+                known.extend(values.into_iter().map(Binding::Of));
+            });
+        }
+        for target in targets {
+            self.store(target, &known, range, Store::Plain);
+        }
+    }
+
+    /// Runs `inside` with the unit that an assignment to `target` makes as the owner of what it
+    /// uses. A later assignment to the same name is not part of the unit's text.
+    fn in_statement_of(&mut self, target: &Expr, range: TextRange, inside: impl FnOnce(&mut Self)) {
+        let owner = self.owner;
+        let known = self.facts.units.len() as Local;
+        if let Some(unit) = self.first_unit(target, range)
+            && unit >= known
+        {
+            self.owner = Some(unit);
+        }
+        inside(self);
+        self.owner = owner;
+    }
+
+    /// The unit of the first name of a target, made if it isn't there yet.
+    fn first_unit(&mut self, target: &Expr, range: TextRange) -> Option<Local> {
+        match target {
+            Expr::Name(name) => {
+                let name = self.intern(&name.id);
+                self.unit_for(name, range)
+            }
+            Expr::Tuple(e) => e.elts.iter().find_map(|t| self.first_unit(t, range)),
+            Expr::List(e) => e.elts.iter().find_map(|t| self.first_unit(t, range)),
+            Expr::Starred(e) => self.first_unit(&e.value, range),
+            _ => None,
+        }
+    }
+
+    /// The variable or attribute that a name of the scope at hand stands for.
+    fn assigned(&self, name: Sym) -> Option<Local> {
+        self.assigned.get(&(self.scope, name)).copied()
+    }
+
+    /// The unit of an assigned name, where names are units: in modules and class bodies.
+    fn unit_for(&mut self, name: Sym, range: TextRange) -> Option<Local> {
+        if self.body.names.text(name).is_empty() {
+            return None;
+        }
+        let kind = match self.kind_of(self.scope) {
+            ScopeKind::Module => UnitKind::Variable,
+            ScopeKind::Class => UnitKind::Attribute,
+            _ => return None,
+        };
+        if let Some(unit) = self.assigned(name) {
+            return Some(unit);
+        }
+        let outside = &self.body.scopes[self.scope as usize].globals;
+        if self.scope != 0 && outside.contains(&name) {
+            return None;
+        }
+        let mut roles = Vec::new();
+        if self.scope == 0 && self.body.names.text(name) == "__all__" {
+            roles.push(Role::Exports);
+        }
+        let head = offset(range.start());
+        let unit = self.add_unit(kind, name, roles, range, head);
+        self.assigned.insert((self.scope, name), unit);
+        Some(unit)
+    }
+
+    /// Binds the names of a target; the objects of `a.b = ...` and `a[i] = ...` are read.
+    pub(crate) fn store(&mut self, target: &Expr, known: &[Binding], range: TextRange, how: Store) {
+        match target {
+            Expr::Name(name) => {
+                let name = self.intern(&name.id);
+                self.store_name(name, known, range, how);
+            }
+            Expr::Tuple(e) => self.store_parts(&e.elts, range, how),
+            Expr::List(e) => self.store_parts(&e.elts, range, how),
+            Expr::Starred(e) => self.store(&e.value, &[], range, how),
+            Expr::Attribute(attribute) => {
+                self.expression(&attribute.value, EdgeKind::Read);
+                self.store_attribute(attribute, known, range);
+            }
+            Expr::Subscript(e) => {
+                self.expression(&e.value, EdgeKind::Read);
+                self.expression(&e.slice, EdgeKind::Read);
+            }
+            other => {
+                self.expression(other, EdgeKind::Read);
+            }
+        }
+    }
+
+    fn store_parts(&mut self, parts: &[Expr], range: TextRange, how: Store) {
+        let first = parts.first().and_then(|p| self.first_unit(p, range));
+        for part in parts {
+            self.store(part, &[], range, how);
+            let unit = self.first_unit(part, range);
+            if let (Some(first), Some(unit)) = (first, unit) {
+                let new = self.facts.units[unit as usize].statement == unit;
+                let same =
+                    self.facts.units[unit as usize].start == self.facts.units[first as usize].start;
+                if new && same && unit != first {
+                    self.facts.units[unit as usize].statement = first;
+                }
+            }
+        }
+    }
+
+    fn store_name(&mut self, name: Sym, known: &[Binding], range: TextRange, how: Store) {
+        let mut role = None;
+        if let Store::Annotated { role: given } = how {
+            role = given;
+        }
+        if self.kind_of(self.scope) == ScopeKind::Class
+            && let Some(frame) = self.classes.last()
+        {
+            let member = match (frame.members, how) {
+                (Member::Fields, Store::Annotated { .. }) => Some(Role::Field),
+                (Member::Enum, Store::Plain) => Some(Role::EnumMember),
+                _ => None,
+            };
+            let private = self.body.names.text(name).starts_with('_');
+            role = role.or(member.filter(|m| *m != Role::EnumMember || !private));
+        }
+        let unit = match how {
+            // A loop's name or that of `with` is no unit, even in a module.
+            Store::Loop => self.assigned(name),
+            _ => self.unit_for(name, range),
+        };
+        if let (Some(unit), Some(role)) = (unit, role) {
+            let roles = &mut self.facts.units[unit as usize].roles;
+            if !roles.contains(&role) {
+                roles.push(role);
+            }
+        }
+        match unit {
+            Some(unit) => {
+                self.bind(name, Binding::Unit(unit));
+                for binding in known {
+                    self.bind(name, *binding);
+                }
+            }
+            None if how == Store::Again => {
+                // `x += 1` makes the name local, but its value is of the same class.
+                self.bind(name, Binding::Value);
+            }
+            None => self.bind_all(name, known),
+        }
+    }
+
+    /// `self.x = ...` in a method.
+    fn store_attribute(
+        &mut self,
+        target: &ast::ExprAttribute,
+        known: &[Binding],
+        range: TextRange,
+    ) {
+        let (Some(receiver), Expr::Name(object)) = (self.receiver, &*target.value) else {
+            return;
+        };
+        if target.attr.id.is_empty()
+            || self.body.names.get(&object.id) != Some(receiver.name)
+            || self.hidden(receiver.name)
+        {
+            return;
+        }
+        let name = self.intern(&target.attr.id);
+        self.classes[receiver.frame].pending.push(Pending {
+            name,
+            statement: range,
+            uses: self.first_use..self.body.uses.len() as UseId,
+            bindings: known.to_vec(),
+        });
+    }
+
+    /// Whether a scope inside the method binds the receiver's name to something else.
+    fn hidden(&self, name: Sym) -> bool {
+        let mut at = Some(self.scope);
+        while let Some(scope) = at {
+            if let Some(bound) = self.bounds(scope, name).next() {
+                return !matches!(bound.binding, Binding::Instance(_) | Binding::Class(_));
+            }
+            at = self.body.scopes[scope as usize].parent;
+        }
+        true
+    }
+
+    /// `x += 1` and the like read their target first.
+    fn read_target(&mut self, target: &Expr) {
+        if let Expr::Name(name) = target {
+            let name = self.intern(&name.id);
+            if self.assigned(name).is_none() {
+                self.expression(target, EdgeKind::Read);
+            }
+        } else if let Expr::Attribute(_) = target {
+            self.expression(target, EdgeKind::Read);
+        }
+    }
+
+    /// `__all__ = [...]`
+    fn exports_are(&mut self, name: &str, value: &Expr) {
+        if name == "__all__" && self.scope == 0 {
+            let mut exports = Exports::default();
+            let known = self.exports_of(value, &mut exports);
+            self.body.exported = known.then_some(exports);
+        }
+    }
+
+    /// `__all__ += [...]`
+    fn exports_grow(&mut self, name: &str, value: &Expr) {
+        if name != "__all__" || self.scope != 0 {
+            return;
+        }
+        // What can't be read may be anything: everything public counts.
+        if let Some(mut exports) = self.body.exported.take()
+            && self.exports_of(value, &mut exports)
+        {
+            self.body.exported = Some(exports);
+        }
+    }
+
+    /// Adds what an expression lists; false where it can't be read.
+    fn exports_of(&mut self, value: &Expr, exports: &mut Exports) -> bool {
+        let items = match value {
+            Expr::List(list) => &list.elts[..],
+            Expr::Tuple(tuple) => &tuple.elts[..],
+            Expr::Set(set) => &set.elts[..],
+            Expr::BinOp(sum) => {
+                return self.exports_of(&sum.left, exports) && self.exports_of(&sum.right, exports);
+            }
+            Expr::Attribute(list) if &*list.attr.id == "__all__" => {
+                let at = list.value.range().start().to_u32();
+                let first = self.first_use as usize;
+                let used = self.body.uses[first..].iter().position(|u| u.at == at);
+                exports.others.extend(used.map(|n| (first + n) as UseId));
+                return used.is_some();
+            }
+            _ => return false,
+        };
+        items.iter().all(|item| match item {
+            Expr::StringLiteral(literal) => {
+                let name = self.intern(literal.value.to_str());
+                exports.names.push(name);
+                true
+            }
+            Expr::Starred(rest) => self.exports_of(&rest.value, exports),
+            _ => false,
+        })
+    }
+
+    /// `__all__.extend([...])`, `__all__.append("x")`, `__all__.remove("x")`
+    fn exports_call(&mut self, value: &Expr) {
+        let Expr::Call(call) = value else { return };
+        let Expr::Attribute(method) = &*call.func else {
+            return;
+        };
+        let [argument] = &*call.arguments.args else {
+            return;
+        };
+        let is_all = matches!(&*method.value, Expr::Name(name) if &*name.id == "__all__");
+        if !is_all || self.scope != 0 {
+            return;
+        }
+        match (&*method.attr.id, argument) {
+            ("extend", list) => self.exports_grow("__all__", list),
+            ("append", Expr::StringLiteral(one)) => {
+                let one = self.intern(one.value.to_str());
+                if let Some(exported) = &mut self.body.exported {
+                    exported.names.push(one);
+                }
+            }
+            ("remove", Expr::StringLiteral(one)) => {
+                let one = self.intern(one.value.to_str());
+                if let Some(exported) = &mut self.body.exported {
+                    exported.names.retain(|name| *name != one);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
-fn span(node: &impl Ranged) -> std::ops::Range<usize> {
-    node.start().to_usize()..node.end().to_usize()
+/// How a name comes to its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    Plain,
+    Annotated {
+        role: Option<Role>,
+    },
+    /// `x += 1`
+    Again,
+    /// By a loop, by `with`.
+    Loop,
 }
 
-fn docstring(body: &[Stmt]) -> Option<String> {
+impl Store {
+    fn annotated(role: Option<Role>) -> Self {
+        Self::Annotated { role }
+    }
+}
+
+/// `a, b = x, y` by pairs, where the numbers are equal and nothing is starred.
+fn paired<'e>(targets: &'e [Expr], values: &'e [Expr]) -> Option<Vec<(&'e Expr, &'e Expr)>> {
+    let starred = targets.iter().chain(values).any(Expr::is_starred_expr);
+    (targets.len() == values.len() && !starred).then(|| targets.iter().zip(values).collect())
+}
+
+fn docstring(body: &[Stmt]) -> Option<Box<str>> {
     match body.first() {
         Some(Stmt::Expr(s)) => match &*s.value {
-            ast::Expr::Constant(c) => c.value.as_str().map(|s| clean_docstring(s)),
+            Expr::StringLiteral(literal) => Some(literal.value.to_str().into()),
             _ => None,
         },
         _ => None,
     }
 }
 
-pub(crate) fn all_arguments(args: &ast::Arguments) -> Vec<&ast::Arg> {
-    args.posonlyargs
-        .iter()
-        .chain(&args.args)
-        .chain(&args.kwonlyargs)
-        .map(|a| &a.def)
-        .chain(args.vararg.as_deref())
-        .chain(args.kwarg.as_deref())
-        .collect()
-}
-
-fn plain_names(target: &ast::Expr, names: &mut Vec<String>) {
-    match target {
-        ast::Expr::Name(name) => names.push(name.id.to_string()),
-        ast::Expr::Tuple(t) => t.elts.iter().for_each(|e| plain_names(e, names)),
-        ast::Expr::List(l) => l.elts.iter().for_each(|e| plain_names(e, names)),
-        ast::Expr::Starred(s) => plain_names(&s.value, names),
-        _ => {}
+fn function_roles(f: &ast::StmtFunctionDef, method: bool) -> Vec<Role> {
+    let mut roles = Vec::new();
+    if f.is_async {
+        roles.push(Role::Async);
     }
+    for decorator in &f.decorator_list {
+        let accessor = matches!(&decorator.expression, Expr::Attribute(_));
+        let role = match source::last_name(&decorator.expression) {
+            Some("overload") => Role::Overload,
+            Some("setter") if accessor => Role::Setter,
+            Some("deleter") if accessor => Role::Deleter,
+            Some("staticmethod") => Role::StaticMethod,
+            Some("classmethod") => Role::ClassMethod,
+            Some(name) if name.ends_with("property") || name == "reify" => Role::Property,
+            _ => continue,
+        };
+        roles.push(role);
+    }
+    // Python makes these class methods (and `__new__` takes the class) without being told.
+    let implicit = ["__new__", "__init_subclass__", "__class_getitem__"];
+    if method && implicit.contains(&f.name.id.as_str()) && !roles.contains(&Role::ClassMethod) {
+        roles.push(Role::ClassMethod);
+    }
+    roles
 }
 
-fn string_list(value: &ast::Expr) -> Option<Vec<String>> {
-    let items = match value {
-        ast::Expr::List(list) => &list.elts,
-        ast::Expr::Tuple(tuple) => &tuple.elts,
-        _ => return None,
+/// What assignments in a class body are.
+fn members(s: &ast::StmtClassDef) -> Member {
+    const ENUMS: [&str; 5] = ["Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"];
+    const RECORDS: [&str; 2] = ["NamedTuple", "TypedDict"];
+    const MAKERS: [&str; 7] = [
+        "dataclass",
+        "define",
+        "frozen",
+        "mutable",
+        "attrs",
+        "s",
+        "attributes",
+    ];
+    let base = |known: &[&str]| {
+        let mut names = s.bases().iter().filter_map(source::last_name);
+        names.any(|name| known.contains(&name))
     };
-    items
+    let made = s
+        .decorator_list
         .iter()
-        .map(|item| match item {
-            ast::Expr::Constant(c) => c.value.as_str().cloned(),
-            _ => None,
-        })
-        .collect()
+        .filter_map(|d| source::last_name(&d.expression))
+        .any(|name| MAKERS.contains(&name));
+    if base(&ENUMS) {
+        Member::Enum
+    } else if made || base(&RECORDS) {
+        Member::Fields
+    } else {
+        Member::Plain
+    }
 }

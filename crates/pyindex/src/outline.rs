@@ -1,90 +1,311 @@
-//! What resolution needs to know of a file: its units, its scopes, and every use of a name.
+//! What resolution needs to know of a file: its units, its scopes, what names are bound to, and
+//! every use of a name.
 //!
 //! A parser's tree is lowered into this once and thrown away, so that resolution does not depend
-//! on the parser.
+//! on the parser, and a cache can keep it. Everything is flat: names are numbers into a table of
+//! the file, and a use is a root name with a run of steps.
 
-use std::collections::{BTreeMap, HashMap};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde::{Deserialize, Serialize};
 
 use crate::EdgeKind;
-use crate::unit::Unit;
+use crate::unit::{Role, UnitKind};
 
+/// A name of the file, by its number in [`Outline::names`].
+pub(crate) type Sym = u32;
 /// A unit's place in its file's list.
-pub(crate) type Local = usize;
+pub(crate) type Local = u32;
+/// A scope's place in its file's list; the module's is 0.
+pub(crate) type ScopeId = u32;
+/// A use's place in its file's list.
+pub(crate) type UseId = u32;
 
-#[derive(Debug, Default)]
-pub(crate) struct Outline {
-    /// In source order.
-    pub units: Vec<Unit>,
-    /// The enclosing unit of each unit.
-    pub parents: Vec<Option<Local>>,
-    /// The base classes of each class, as written.
-    pub bases: BTreeMap<Local, Vec<Use>>,
-    /// The module's scope comes first.
-    pub scopes: Vec<Scope>,
-    /// Every use of a name, by the innermost unit that holds it.
-    pub uses: Vec<(Option<Local>, Use)>,
-    /// The source of the module-level import statements, in order.
-    pub import_statements: Vec<String>,
-    /// The names of `__all__`, where the file has one that can be read.
-    pub exported: Option<Vec<String>>,
+/// What is kept of a file once its names have been resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// In the order in which they were met; attributes of instances come behind their class.
+    pub units: Vec<RawUnit>,
+    /// Where the module-level import statements stand, in bytes.
+    pub import_statements: Vec<(u32, u32)>,
+    /// The absolute modules that are imported anywhere, for those of two parts or more.
+    pub absolute: Vec<Vec<Box<str>>>,
+    /// Lines of the file.
+    pub lines: u32,
+    /// What the parser could not read; the rest is here.
+    pub broken: Option<Box<str>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A unit, without the texts that can be cut out of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RawUnit {
+    pub kind: UnitKind,
+    pub roles: Vec<Role>,
+    pub name: Box<str>,
+    /// The enclosing unit.
+    pub parent: Option<Local>,
+    /// 1, or more where the file defines the same qualified name again.
+    pub ordinal: u32,
+    /// The unit whose statement this is: itself, or the first one of `a, b = ...`.
+    pub statement: Local,
+    /// The whole text with decorators and leading comments, in bytes.
+    pub start: u32,
+    pub end: u32,
+    /// Where `def`, `async def`, `class` or the assignment begins.
+    pub head: u32,
+    /// The docstring's value as written.
+    pub docstring: Option<Box<str>>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outline {
+    pub facts: Facts,
+    pub body: Body,
+}
+
+/// What only resolution reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Body {
+    pub names: Names,
+    pub scopes: Vec<Scope>,
+    /// The scope that a unit's name is bound in, by unit.
+    pub homes: Vec<ScopeId>,
+    /// In source order.
+    pub bound: Vec<Bound>,
+    pub modules: Vec<ModuleName>,
+    pub uses: Vec<Use>,
+    pub steps: Vec<Step>,
+    /// The base classes of each class, in order.
+    pub bases: Vec<(Local, UseId)>,
+    /// What functions are annotated to return.
+    pub returns: Vec<(Local, Binding)>,
+    /// `from m import *`.
+    pub stars: Vec<Star>,
+    /// `__all__`, where the file has one that can be read.
+    pub exported: Option<Exports>,
+    /// What the attributes of instances use: their statements belong to methods, too.
+    pub shared: Vec<(UseId, Local)>,
+    /// Whether the module has a `__getattr__`.
+    pub dynamic: bool,
+}
+
+/// `from m import *`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Star {
+    pub scope: ScopeId,
+    pub module: u32,
+    pub event: u32,
+}
+
+/// What `__all__` lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exports {
+    pub names: Vec<Sym>,
+    /// Uses of other modules' lists: `__all__ += m.__all__`.
+    pub others: Vec<UseId>,
+}
+
+/// The names of a file; each has a number.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Names(IndexSet<Box<str>, FxBuildHasher>);
+
+impl Names {
+    pub fn intern(&mut self, name: &str) -> Sym {
+        let at = match self.0.get_index_of(name) {
+            Some(at) => at,
+            None => self.0.insert_full(name.into()).0,
+        };
+        at as Sym
+    }
+
+    pub fn get(&self, name: &str) -> Option<Sym> {
+        self.0.get_index_of(name).map(|at| at as Sym)
+    }
+
+    pub fn text(&self, name: Sym) -> &str {
+        self.0.get_index(name as usize).map_or("", |text| text)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ScopeKind {
     Module,
     Class,
     Function,
+    Comprehension,
+    /// `def f[T]`, `class C[T]`, `type X[T]`: what stands in it sees the names of a class around.
+    TypeParameters,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scope {
     pub kind: ScopeKind,
-    pub parent: Option<usize>,
+    pub parent: Option<ScopeId>,
     /// The class or function whose body this is.
     pub unit: Option<Local>,
-    pub names: HashMap<String, Vec<Binding>>,
-    /// Modules of `from m import *`.
-    pub stars: Vec<ModuleName>,
     /// Names declared `global`.
-    pub globals: Vec<String>,
+    pub globals: Vec<Sym>,
     /// Names declared `nonlocal`.
-    pub nonlocals: Vec<String>,
+    pub nonlocals: Vec<Sym>,
 }
 
-/// What a name stands for in a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A name, bound in a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bound {
+    pub scope: ScopeId,
+    pub name: Sym,
+    pub binding: Binding,
+    /// Whether it stands under `if`, `try`, `with`, a loop or `match`.
+    pub conditional: bool,
+    /// Whether only instances of the class have it.
+    pub instance: bool,
+    /// Bindings of one statement have one number.
+    pub event: u32,
+}
+
+/// What a name stands for in a scope, or what is known of its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Binding {
     Unit(Local),
-    /// `import m`, `import m as x`.
-    Module(ModuleName),
+    /// `import m`, `import a.b as x`.
+    Module(u32),
+    /// `import a.b.c` binds `a`.
+    Package(u32),
     /// `from m import f`.
-    Member(ModuleName, String),
+    Member(u32, Sym),
     /// The first parameter of a method of this class.
     Instance(Local),
-    /// A parameter, a local variable, a loop target, ...
+    /// The first parameter of a class method of this class.
+    Class(Local),
+    /// The value of this use.
+    Of(UseId),
+    /// What iterating over the value of this use gives.
+    Element(UseId),
+    /// What `with` gives for the value of this use.
+    Entered(UseId),
+    /// An instance of the class that this use names.
+    Annotated(UseId),
+    /// The class that this use names: `type[C]`.
+    AnnotatedClass(UseId),
+    /// A container of instances of the class that this use names: `list[C]`.
+    AnnotatedElements(UseId),
+    /// A mapping to instances of the class that this use names: `dict[str, C]`.
+    AnnotatedValues(UseId),
+    /// `typing.Self`.
+    AnnotatedSelf,
+    /// `del name`.
+    Deleted,
+    /// A parameter, a local variable, a loop target, ... of which nothing is known.
     Value,
 }
 
 /// A module as an import statement names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct ModuleName {
     /// The number of leading dots.
-    pub level: usize,
-    pub parts: Vec<String>,
+    pub level: u32,
+    pub parts: Vec<Box<str>>,
 }
 
-/// A use of a name: `root.attribute.attribute`, looked up from a scope.
-#[derive(Debug, Clone)]
+impl std::fmt::Display for ModuleName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for _ in 0..self.level {
+            f.write_str(".")?;
+        }
+        f.write_str(&self.parts.join("."))
+    }
+}
+
+/// A use of a name: `root.attribute(...).attribute`, looked up from a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Use {
-    pub scope: usize,
+    /// The innermost unit that holds it.
+    pub owner: Option<Local>,
+    pub scope: ScopeId,
     pub root: Root,
-    pub attributes: Vec<String>,
+    /// Its steps, in [`Body::steps`].
+    pub first_step: u32,
+    pub steps: u32,
     pub kind: EdgeKind,
+    /// The statement that it stands in: what is bound at that time is what a module or class
+    /// body sees.
+    pub event: u32,
+    /// Where it stands, in bytes.
+    pub at: u32,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Root {
-    Name(String),
+    Name(Sym),
     /// `super()`
     Super,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Step {
+    Attribute(Sym),
+    Call,
+    Subscript,
+    Await,
+}
+
+impl Body {
+    pub fn steps_of(&self, used: &Use) -> &[Step] {
+        let first = used.first_step as usize;
+        &self.steps[first..first + used.steps as usize]
+    }
+}
+
+impl Facts {
+    /// Whether `inner` is `outer` or lies in it.
+    pub fn within(&self, inner: Local, outer: Local) -> bool {
+        let mut at = Some(inner);
+        while let Some(unit) = at {
+            if unit == outer {
+                return true;
+            }
+            at = self.units[unit as usize].parent;
+        }
+        false
+    }
+}
+
+/// Finds the bindings of a name in a scope: a list of them by name, the last one first.
+#[derive(Debug, Default)]
+pub(crate) struct BoundIndex {
+    latest: FxHashMap<(ScopeId, Sym), u32>,
+    /// Where the one before it stands; itself, if there is none.
+    previous: Vec<u32>,
+}
+
+impl BoundIndex {
+    pub fn new(bound: &[Bound]) -> Self {
+        let mut index = Self::default();
+        index.previous.reserve(bound.len());
+        for one in bound {
+            index.push(one.scope, one.name);
+        }
+        index
+    }
+
+    pub fn push(&mut self, scope: ScopeId, name: Sym) {
+        let here = self.previous.len() as u32;
+        let before = self.latest.insert((scope, name), here);
+        self.previous.push(before.unwrap_or(here));
+    }
+
+    pub fn of<'b>(
+        &self,
+        bound: &'b [Bound],
+        scope: ScopeId,
+        name: Sym,
+    ) -> impl Iterator<Item = &'b Bound> {
+        let mut next = self.latest.get(&(scope, name)).copied();
+        std::iter::from_fn(move || {
+            let here = next?;
+            let before = self.previous[here as usize];
+            next = (before != here).then_some(before);
+            bound.get(here as usize)
+        })
+    }
 }

@@ -1,5 +1,70 @@
 //! Text that is cut out of a file: signatures, docstrings, sources moved to the left margin.
 
+use ruff_python_ast::Expr;
+
+/// `name` of `name`, `a.b.name`, `name(...)`, `a.name[...]`.
+pub(crate) fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(&name.id),
+        Expr::Attribute(attribute) => Some(&attribute.attr.id),
+        Expr::Call(call) => last_name(&call.func),
+        Expr::Subscript(subscript) => last_name(&subscript.value),
+        _ => None,
+    }
+}
+
+/// Where the text of a statement at `start` begins: at its line, if nothing stands before it
+/// there, and at the comment lines right above of the same indentation. `#!` and encoding lines
+/// belong to the file.
+pub(crate) fn leading_start(text: &str, start: u32) -> u32 {
+    let bytes = text.as_bytes();
+    let mut first = line_start(bytes, start as usize);
+    let margin = &bytes[first..start as usize];
+    if !margin.iter().all(|b| matches!(b, b' ' | b'\t' | b'\x0c')) {
+        return start;
+    }
+    while first > 0 {
+        let crlf = bytes[..first].ends_with(b"\r\n");
+        let above = line_start(bytes, first - if crlf { 2 } else { 1 });
+        let line = &bytes[above..first];
+        let comment = line.starts_with(margin) && line.get(margin.len()) == Some(&b'#');
+        if !comment || file_comment(line, above) {
+            break;
+        }
+        first = above;
+    }
+    first as u32
+}
+
+/// Where the lines of a file begin.
+#[derive(Debug)]
+pub(crate) struct Lines(Vec<u32>);
+
+impl Lines {
+    pub fn new(text: &str) -> Self {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        Self(
+            std::iter::once(0)
+                .chain(ends.map(|end| end as u32 + 1))
+                .collect(),
+        )
+    }
+
+    /// The line of a byte, from 1.
+    pub fn of(&self, at: u32) -> usize {
+        self.0.partition_point(|start| *start <= at)
+    }
+}
+
+fn line_start(bytes: &[u8], at: usize) -> usize {
+    memchr::memrchr2(b'\n', b'\r', &bytes[..at]).map_or(0, |end| end + 1)
+}
+
+fn file_comment(line: &[u8], at: usize) -> bool {
+    let coding = memchr::memmem::find(line, b"coding:").or(memchr::memmem::find(line, b"coding="));
+    at == 0 && line.starts_with(b"#!") || coding.is_some()
+}
+
 /// The header of a `def` or `class` that begins at `start`: up to the colon outside brackets,
 /// white space collapsed, comments left out.
 pub(crate) fn header(text: &str, start: usize) -> String {

@@ -1,24 +1,31 @@
 //! Units and the edges between them.
 
-use hydra_core::records::UnitKind;
+pub use hydra_core::records::UnitKind;
 use hydra_core::{RepoPath, UnitId};
 use serde::{Deserialize, Serialize};
 
-/// A function, method, class or module variable.
+use crate::outline::RawUnit;
+use crate::source::{self, Lines};
+
+/// A function, method, class, module variable or attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     /// `qualname@path`, with `#2`, `#3`, ... where the file defines the name again.
     pub id: UnitId,
     /// What it is.
     pub kind: UnitKind,
+    /// What it is beside that.
+    pub roles: Vec<Role>,
     /// Its bare name.
     pub name: String,
     /// Its name with those of the classes and functions around it: `Class.method`, `outer.inner`.
     pub qualname: String,
     /// The file that defines it.
     pub path: RepoPath,
-    /// The first line, decorators included, from 1.
+    /// The first line, decorators and the comment above included, from 1.
     pub start_line: usize,
+    /// The line of `def`, `class` or the assignment itself.
+    pub head_line: usize,
     /// The last line, inclusive.
     pub end_line: usize,
     /// Where its text begins in the file, in bytes (after a byte-order mark).
@@ -29,10 +36,43 @@ pub struct Unit {
     pub signature: String,
     /// The docstring, cleaned as Python's `inspect.cleandoc` does.
     pub docstring: Option<String>,
-    /// The whole source, decorators included, moved to the left margin.
+    /// The docstring as the literal's value is.
+    pub raw_docstring: Option<String>,
+    /// The whole source, decorators and the comment right above included, moved to the left
+    /// margin.
     pub source: String,
     /// The class or function around it.
     pub parent: Option<UnitId>,
+}
+
+/// What a unit is beside its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// `async def`
+    Async,
+    /// `@overload`
+    Overload,
+    /// `@property`, `@cached_property`
+    Property,
+    /// `@x.setter`
+    Setter,
+    /// `@x.deleter`
+    Deleter,
+    /// `@staticmethod`
+    StaticMethod,
+    /// `@classmethod`, or a method that is one without saying so (`__new__`).
+    ClassMethod,
+    /// An annotated name in the body of a dataclass, attrs class, NamedTuple or TypedDict.
+    Field,
+    /// A name that the body of an Enum assigns.
+    EnumMember,
+    /// `type X = ...`, `X: TypeAlias = ...`
+    TypeAlias,
+    /// `__all__`
+    Exports,
+    /// An attribute that a method gives to its instance.
+    InstanceAttribute,
 }
 
 /// How one unit uses another.
@@ -64,10 +104,26 @@ pub enum Provenance {
     /// An attribute of a module or class.
     Attribute,
     /// An attribute of `self`, `cls` or `super()`.
+    #[serde(rename = "self")]
     SelfMember,
+    /// An attribute of a value whose class was inferred.
+    Inferred,
 }
 
-/// An edge from a unit to one that it uses.
+/// An edge from a unit to one that it uses, in one of the ways in which it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge {
+    /// The unit that is used.
+    pub unit: UnitId,
+    /// How it is used.
+    pub kind: EdgeKind,
+    /// How the name was traced.
+    pub provenance: Provenance,
+    /// The line of the first such use.
+    pub line: usize,
+}
+
+/// A unit that another uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
     /// The unit that is used.
@@ -78,6 +134,39 @@ pub struct Dependency {
     pub provenance: Provenance,
 }
 
+/// What a name that a file imports stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Import {
+    /// The module as the statement names it, dots included.
+    pub module: String,
+    /// The imported name of `from m import name`, `*` for all.
+    pub member: Option<String>,
+    /// The name that it is bound to.
+    pub bound: String,
+    /// What it means.
+    pub target: ImportTarget,
+}
+
+/// Where an import leads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportTarget {
+    /// To a unit of the repository.
+    Unit(UnitId),
+    /// To a module of the repository.
+    Module(RepoPath),
+    /// To a folder of the repository without an `__init__.py`.
+    Namespace,
+    /// To something that a module of the repository imports from outside.
+    Passed,
+    /// To a name that a module's `__getattr__` may make.
+    Dynamic,
+    /// Out of the repository: the standard library, an installed package.
+    External,
+    /// Into the repository, where there is no such thing.
+    Missing,
+}
+
 /// A file that is not in the index, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
@@ -85,4 +174,50 @@ pub struct Skipped {
     pub path: String,
     /// Why it was left out.
     pub reason: String,
+}
+
+impl Unit {
+    /// A unit with its texts, cut out of the file; `before` are the units in front of it.
+    pub(crate) fn cut(
+        path: &RepoPath,
+        text: &str,
+        lines: &Lines,
+        raw: &RawUnit,
+        before: &[Self],
+    ) -> Self {
+        let parent = raw.parent.and_then(|parent| before.get(parent as usize));
+        let qualname = match parent {
+            Some(parent) => format!("{}.{}", parent.qualname, raw.name),
+            None => raw.name.to_string(),
+        };
+        let id = match raw.ordinal {
+            1 => format!("{qualname}@{path}"),
+            ordinal => format!("{qualname}@{path}#{ordinal}"),
+        };
+        let named = matches!(raw.kind, UnitKind::Variable | UnitKind::Attribute);
+        let whole = text
+            .get(raw.start as usize..raw.end as usize)
+            .unwrap_or_default();
+        Self {
+            id: UnitId(id),
+            kind: raw.kind,
+            roles: raw.roles.clone(),
+            name: raw.name.to_string(),
+            qualname,
+            path: path.clone(),
+            start_line: lines.of(raw.start),
+            head_line: lines.of(raw.head),
+            end_line: lines.of(raw.end.saturating_sub(1).max(raw.start)),
+            start_byte: raw.start as usize,
+            end_byte: raw.end as usize,
+            signature: match named {
+                true => String::new(),
+                false => source::header(text, raw.head as usize),
+            },
+            docstring: raw.docstring.as_deref().map(source::clean_docstring),
+            raw_docstring: raw.docstring.as_deref().map(str::to_owned),
+            source: source::dedent(whole),
+            parent: parent.map(|parent| parent.id.clone()),
+        }
+    }
 }

@@ -51,11 +51,20 @@ fn every_form_of_import_leads_to_the_definition() {
         "import pkg\ndef f():\n    return pkg.exported()\n",
         "from pkg.low import *\ndef f():\n    return helper()\n",
         "def f():\n    from pkg.low import helper\n    return helper()\n",
-        "try:\n    from pkg.low import helper\nexcept ImportError:\n    helper = None\ndef f():\n    return helper()\n",
     ] {
         let index = with("app.py", text);
         assert_eq!(uses(&index, "f@app.py"), ["helper@pkg/low.py"], "{text}");
     }
+}
+
+#[test]
+fn an_import_and_its_stand_in_both_count() {
+    let text = "try:\n    from pkg.low import helper\nexcept ImportError:\n    helper = None\ndef f():\n    return helper()\n";
+    let index = with("app.py", text);
+    assert_eq!(
+        uses(&index, "f@app.py"),
+        ["helper@app.py", "helper@pkg/low.py"]
+    );
 }
 
 #[test]
@@ -228,18 +237,21 @@ fn the_pool_never_shows_the_target() {
 }
 
 #[test]
-fn broken_and_deep_files_are_skipped_with_a_reason() {
+fn broken_files_are_marked_and_deep_ones_skipped() {
     let deep = format!("x = {}{}\n", "(".repeat(5000), ")".repeat(5000));
     let long = format!("x = {}1\n", "1 + ".repeat(20_000));
     let index = index(&[
-        ("bad.py", "def f(:\n"),
+        ("bad.py", "def f(:\n    pass\ndef g(): pass\n"),
         ("deep.py", &deep),
         ("long.py", &long),
         ("ok.py", "y = 1\n"),
     ]);
     let skipped: Vec<_> = index.skipped().iter().map(|s| s.path.as_str()).collect();
-    assert_eq!(skipped, ["bad.py", "deep.py"]);
-    assert_eq!(index.units().count(), 2);
+    assert_eq!(skipped, ["deep.py"]);
+    let broken: Vec<_> = index.broken().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(broken, ["bad.py"]);
+    let units: Vec<_> = index.units().map(|u| u.id.as_str()).collect();
+    assert_eq!(units, ["f@bad.py", "g@bad.py", "x@long.py", "y@ok.py"]);
 }
 
 #[test]

@@ -1,0 +1,226 @@
+//! The store of what was indexed before.
+//!
+//! One SQLite database outside the repositories. `outlines` holds what a file's text was lowered
+//! into, by parser and content hash; `repositories` holds, by folder and parser, the last index of
+//! a repository: each file's units and edges, and which other files the edges rest on. Both carry
+//! a checksum; a row that doesn't match is as good as absent. SQLite's write-ahead log makes it
+//! safe to use from many processes, and to kill any of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::IndexError;
+use crate::outline::{Facts, Outline};
+use crate::parse::Parser;
+use crate::resolve::FoundEdge;
+
+/// The hash of a file's bytes.
+pub(crate) type ContentHash = [u8; 32];
+
+/// Changes whenever what is stored, or what is computed from a file, changes its meaning.
+const FORMAT: u32 = 1;
+/// How long to wait for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(30);
+const SUM_BYTES: usize = 16;
+
+/// A store of outlines and of whole indexes, in a file of its own.
+#[derive(Debug)]
+pub struct Cache {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+/// The last index of a repository.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Snapshot {
+    pub files: Vec<SnapshotFile>,
+    /// Files that were read but can't be indexed.
+    pub refused: Vec<SnapshotSkip>,
+    /// The package roots, by their numbers in the tree of modules.
+    pub roots: Vec<(u32, bool)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SnapshotFile {
+    pub path: String,
+    pub hash: ContentHash,
+    pub facts: Facts,
+    pub resolved: Resolved,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SnapshotSkip {
+    pub path: String,
+    pub hash: ContentHash,
+    pub reason: String,
+}
+
+/// What resolution gives for a file. Other files are meant by their number in path order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resolved {
+    pub edges: Vec<FoundEdge>,
+    /// The files that its module-level imports mean.
+    pub imported: Vec<u32>,
+    /// The files that the answers rest on.
+    pub consulted: Vec<u32>,
+}
+
+impl Cache {
+    /// Opens a store, or makes one.
+    ///
+    /// # Errors
+    /// [`IndexError::Cache`] if the file can't be made, or is no store.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, IndexError> {
+        let path = path.into();
+        let refused = |e: &dyn std::fmt::Display| IndexError::Cache {
+            path: path.clone(),
+            reason: e.to_string(),
+        };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| refused(&e))?;
+        }
+        let connection = Connection::open(&path).map_err(|e| refused(&e))?;
+        prepare(&connection).map_err(|e| refused(&e))?;
+        Ok(Self {
+            path,
+            connection: Mutex::new(connection),
+        })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A thread that panicked has left no half-done transaction: it was rolled back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refused(&self, e: rusqlite::Error) -> IndexError {
+        IndexError::Cache {
+            path: self.path.clone(),
+            reason: e.to_string(),
+        }
+    }
+
+    pub(crate) fn outline(
+        &self,
+        parser: Parser,
+        hash: &ContentHash,
+    ) -> Result<Option<Outline>, IndexError> {
+        let connection = self.connection();
+        let read = || -> rusqlite::Result<Option<Vec<u8>>> {
+            connection
+                .prepare_cached("SELECT body FROM outlines WHERE parser = ?1 AND hash = ?2")?
+                .query_row(params![parser.name(), hash], |row| row.get(0))
+                .optional()
+        };
+        let stored = read().map_err(|e| self.refused(e))?;
+        Ok(stored.and_then(|bytes| unpack(&bytes)))
+    }
+
+    pub(crate) fn snapshot(
+        &self,
+        parser: Parser,
+        root: &str,
+    ) -> Result<Option<Snapshot>, IndexError> {
+        let connection = self.connection();
+        let stored: Option<Vec<u8>> = connection
+            .query_row(
+                "SELECT body FROM repositories WHERE parser = ?1 AND root = ?2",
+                params![parser.name(), root],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|e| self.refused(e))?;
+        Ok(stored.and_then(|bytes| unpack(&bytes)))
+    }
+
+    /// Stores new outlines and the whole index, or nothing of it.
+    pub(crate) fn store(
+        &self,
+        parser: Parser,
+        root: &str,
+        outlines: &[(ContentHash, Vec<u8>)],
+        snapshot: &Snapshot,
+    ) -> Result<(), IndexError> {
+        let body = pack(snapshot);
+        let mut connection = self.connection();
+        let mut write = || -> rusqlite::Result<()> {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            {
+                let mut insert = transaction.prepare_cached(
+                    "INSERT OR REPLACE INTO outlines (parser, hash, body) VALUES (?1, ?2, ?3)",
+                )?;
+                for (hash, body) in outlines {
+                    insert.execute(params![parser.name(), hash, body])?;
+                }
+                transaction.execute(
+                    "INSERT OR REPLACE INTO repositories (parser, root, body) VALUES (?1, ?2, ?3)",
+                    params![parser.name(), root, body],
+                )?;
+            }
+            transaction.commit()
+        };
+        write().map_err(|e| self.refused(e))
+    }
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    // A crash of the machine may lose the last rows, which are computed again; it breaks nothing.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if format == FORMAT {
+        return Ok(());
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    // Another process may have been first.
+    let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if format == FORMAT {
+        return connection.execute_batch("COMMIT");
+    }
+    connection.execute_batch(&format!(
+        "DROP TABLE IF EXISTS outlines;
+         DROP TABLE IF EXISTS repositories;
+         CREATE TABLE outlines (
+             parser TEXT NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,
+             PRIMARY KEY (hash, parser)
+         );
+         CREATE TABLE repositories (
+             root TEXT NOT NULL, parser TEXT NOT NULL, body BLOB NOT NULL,
+             PRIMARY KEY (root, parser)
+         );
+         PRAGMA user_version = {FORMAT};
+         COMMIT;"
+    ))
+}
+
+/// A value's bytes behind their checksum.
+pub(crate) fn pack(value: &impl Serialize) -> Vec<u8> {
+    // Serialising plain data into memory can't fail; an empty row counts as absent.
+    let mut bytes = postcard::to_extend(value, vec![0; SUM_BYTES]).unwrap_or_default();
+    if let Some((sum, body)) = bytes.split_at_mut_checked(SUM_BYTES) {
+        sum.copy_from_slice(&Sha256::digest(body)[..SUM_BYTES]);
+    }
+    bytes
+}
+
+fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let (sum, body) = bytes.split_at_checked(SUM_BYTES)?;
+    if Sha256::digest(body)[..SUM_BYTES] != *sum {
+        return None;
+    }
+    postcard::from_bytes(body).ok()
+}
