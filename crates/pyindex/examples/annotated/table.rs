@@ -1,0 +1,39 @@
+//! Plain tables.
+
+/// Lines of cells, the first one the head; the first column to the left, the others to the right.
+pub(crate) fn print(rows: &[Vec<String>]) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = widths[column];
+            if column == 0 {
+                line.push_str(&format!("{cell:<width$}"));
+            } else {
+                line.push_str(&format!("  {cell:>width$}"));
+            }
+        }
+        println!("{}", line.trim_end());
+    }
+    println!();
+}
+
+/// A share with four digits, `-` of nothing.
+pub(crate) fn share(part: usize, whole: usize) -> String {
+    if whole == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.4}", part as f64 / whole as f64)
+    }
+}
+
+/// At most `most` of the items, spread evenly over them.
+pub(crate) fn spread<T>(items: &[T], most: usize) -> impl Iterator<Item = &T> {
+    let step = items.len().div_ceil(most.max(1)).max(1);
+    items.iter().step_by(step).take(most)
+}
