@@ -105,7 +105,8 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
     let Lowering {
         mut facts, body, ..
     } = lowering;
-    facts.lines = text.split_inclusive('\n').count() as u32;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    facts.lines = (ends + usize::from(!text.is_empty() && !text.ends_with('\n'))) as u32;
     facts.broken = broken.map(Into::into);
     facts.absolute = body
         .modules
@@ -1139,6 +1140,11 @@ fn paired<'e>(targets: &'e [Expr], values: &'e [Expr]) -> Option<Vec<(&'e Expr, 
 fn docstring(body: &[Stmt]) -> Option<Box<str>> {
     match body.first() {
         Some(Stmt::Expr(s)) => match &*s.value {
+            // Python reads every line end as \n.
+            Expr::StringLiteral(literal) if literal.value.to_str().contains('\r') => {
+                let text = literal.value.to_str().replace("\r\n", "\n");
+                Some(text.replace('\r', "\n").into())
+            }
             Expr::StringLiteral(literal) => Some(literal.value.to_str().into()),
             _ => None,
         },

@@ -1,5 +1,8 @@
 //! From a text to an outline, by one of two parsers.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use ruff_python_ast::{self as ast, token::TokenKind};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use serde::{Deserialize, Serialize};
@@ -12,6 +15,8 @@ const MAX_NESTING: usize = 200;
 /// CPython's tokenizer refuses more than 100 levels of indentation (`MAXINDENT`); this is far
 /// above, and bounds how deep statements nest.
 const MAX_INDENTS: usize = 1000;
+/// As many brackets as a byte can count.
+const BLOCK: usize = 128;
 
 /// What reads the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -93,23 +98,27 @@ fn refuse_depth(text: &str) -> Result<(), String> {
     }
 }
 
-/// Counts brackets wherever they stand and looks for very wide margins. Cheap; closing brackets in
-/// strings can hide depth from it, which then costs stack, of which there is plenty.
+/// Counts brackets wherever they stand and looks for very wide margins. Cheap, as it is done to
+/// every file: block by block, taking all closing brackets of a block to come last. Closing
+/// brackets in strings can hide depth from it, which then costs stack, of which there is plenty.
 fn may_be_deep(bytes: &[u8]) -> bool {
+    static MARGINS: LazyLock<[Finder; 2]> = LazyLock::new(|| {
+        [b' ', b'\t'].map(|blank| Finder::new(&[blank; MAX_INDENTS]).into_owned())
+    });
     let mut depth = 0usize;
-    for byte in bytes {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => continue,
+    for block in bytes.chunks(BLOCK) {
+        let (mut opened, mut closed) = (0u8, 0u8);
+        for byte in block {
+            opened += u8::from(matches!(byte, b'(' | b'[' | b'{'));
+            closed += u8::from(matches!(byte, b')' | b']' | b'}'));
         }
+        depth += usize::from(opened);
         if depth > MAX_NESTING {
             return true;
         }
+        depth = depth.saturating_sub(usize::from(closed));
     }
-    [b' ', b'\t']
-        .into_iter()
-        .any(|blank| memchr::memmem::find(bytes, &[blank; MAX_INDENTS]).is_some())
+    MARGINS.iter().any(|margin| margin.find(bytes).is_some())
 }
 
 #[cfg(test)]

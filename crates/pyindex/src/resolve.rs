@@ -115,6 +115,12 @@ impl Loaded {
         )
     }
 
+    /// Whether nothing is known of what a name of a function is bound to.
+    fn says_nothing(&self, scope: ScopeId, name: Sym) -> bool {
+        let mut bounds = self.bounds.of(&self.body.bound, scope, name);
+        bounds.all(|bound| matches!(bound.binding, Binding::Value | Binding::Deleted))
+    }
+
     /// When a name was bound first and last in a scope.
     fn events(&self, scope: ScopeId, name: Sym) -> Option<(u32, u32)> {
         let mut bounds = self.bounds.of(&self.body.bound, scope, name);
@@ -229,6 +235,7 @@ pub(crate) struct Resolver<'w, W: World> {
     work: u32,
     /// Whether a cycle or a bound cut the answer at hand short; such an answer isn't kept.
     cut: bool,
+    nothing: Rc<Meaning>,
 }
 
 impl<'w, W: World> Resolver<'w, W> {
@@ -243,6 +250,7 @@ impl<'w, W: World> Resolver<'w, W> {
             depth: 0,
             work: 0,
             cut: false,
+            nothing: Rc::default(),
         }
     }
 
@@ -437,17 +445,32 @@ impl<'w, W: World> Resolver<'w, W> {
     }
 
     /// A name, looked up from a scope.
-    fn name(&mut self, file: u32, scope: ScopeId, name: Sym) -> Rc<Meaning> {
+    fn name(&mut self, file: u32, from: ScopeId, name: Sym) -> Rc<Meaning> {
+        let outline = self.outline(file);
+        match scope_of(outline, from, name) {
+            Some(scope) => self.bound(file, scope, name),
+            // A builtin, most of the time.
+            None if outline.body.stars.is_empty() => self.nothing.clone(),
+            None => self.bound(file, 0, name),
+        }
+    }
+
+    /// A name of a scope, or of the star imports of a module.
+    fn bound(&mut self, file: u32, scope: ScopeId, name: Sym) -> Rc<Meaning> {
+        let outline = self.outline(file);
+        if scope != 0 && outline.says_nothing(scope, name) {
+            return self.nothing.clone();
+        }
         match self.names.get(&(file, scope, name)) {
             Some(Memo::Done(meaning)) => return meaning.clone(),
             Some(Memo::Open) => {
                 self.cut = true;
-                return Rc::default();
+                return self.nothing.clone();
             }
             None => {}
         }
         if self.spent() {
-            return Rc::default();
+            return self.nothing.clone();
         }
         self.names.insert((file, scope, name), Memo::Open);
         let outer = std::mem::take(&mut self.cut);
@@ -457,30 +480,24 @@ impl<'w, W: World> Resolver<'w, W> {
         if self.cut {
             self.names.remove(&(file, scope, name));
         } else {
-            self.names
-                .insert((file, scope, name), Memo::Done(meaning.clone()));
+            let done = Memo::Done(meaning.clone());
+            self.names.insert((file, scope, name), done);
         }
         self.cut |= outer;
         meaning
     }
 
-    fn look_up(&mut self, file: u32, from: ScopeId, name: Sym) -> Meaning {
+    fn look_up(&mut self, file: u32, scope: ScopeId, name: Sym) -> Meaning {
         let outline = self.outline(file);
-        match scope_of(outline, from, name) {
-            // Functions ask for the module's names again and again.
-            Some(0) if from != 0 => (*self.name(file, 0, name)).clone(),
-            Some(scope) => {
-                if scope == 0 && !outline.body.stars.is_empty() {
-                    let last = outline.events(0, name).map(|(_, last)| last);
-                    let found = self.starred(file, outline.body.names.text(name), last);
-                    if !found.is_empty() {
-                        return found;
-                    }
-                }
-                self.bindings(file, &outline.visible(scope, name, false, None))
+        if scope == 0 && !outline.body.stars.is_empty() {
+            // A star import behind the last binding hides it.
+            let last = outline.events(0, name).map(|(_, last)| last);
+            let found = self.starred(file, outline.body.names.text(name), last);
+            if !found.is_empty() {
+                return found;
             }
-            None => self.starred(file, outline.body.names.text(name), None),
         }
+        self.bindings(file, &outline.visible(scope, name, false, None))
     }
 
     fn bindings(&mut self, file: u32, bindings: &[Bound]) -> Meaning {
@@ -758,7 +775,7 @@ impl<'w, W: World> Resolver<'w, W> {
     fn global(&mut self, file: u32, name: &str) -> Rc<Meaning> {
         let outline = self.outline(file);
         match outline.body.names.get(name) {
-            Some(name) => self.name(file, 0, name),
+            Some(name) => self.bound(file, 0, name),
             None => Rc::new(self.starred(file, name, None)),
         }
     }

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use hydra_core::{RepoPath, UnitId, jsonl};
-use hydra_pyindex::{RepoIndex, Unit};
+use hydra_pyindex::{Edge, RepoIndex, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::names::{Meaning, Names};
-use crate::{Edge, Error, Lines, edges, holds, index, table, word, write_json};
+use crate::{Error, Lines, holds, index, table, word, write_json};
 
 /// What `deveval` is told.
 #[derive(Debug, clap::Args)]
@@ -283,7 +283,7 @@ struct Seen<'a> {
 impl Seen<'_> {
     fn compare(&self, lines: &mut Lines<'_>, report: &mut Report) {
         let target = self.target;
-        let used = edges(self.index, &target.id);
+        let used = self.index.edges(&target.id);
         let used_ids: BTreeSet<&UnitId> = used.iter().map(|edge| &edge.unit).collect();
         let mut annotated: BTreeSet<UnitId> = BTreeSet::new();
         let texts = std::cell::RefCell::new(&mut *lines);
@@ -379,9 +379,7 @@ impl Seen<'_> {
         if right {
             return;
         }
-        let line = edge
-            .line
-            .unwrap_or_else(|| lines.of_use(self.target, &unit.name));
+        let line = edge.line;
         let member = format!("{}.", unit.qualname);
         let holds_entry = annotated
             .iter()

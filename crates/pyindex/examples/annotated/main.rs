@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use hydra_core::{RepoPath, UnitId};
-use hydra_pyindex::{EdgeKind, Provenance, RepoIndex, Unit};
+use hydra_core::RepoPath;
+use hydra_pyindex::{RepoIndex, Unit};
 use serde::Serialize;
 
 /// Why nothing was measured.
@@ -76,30 +76,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// What a unit uses.
-pub(crate) struct Edge {
-    /// The unit that is used.
-    pub unit: UnitId,
-    /// How.
-    pub kind: EdgeKind,
-    /// How it was traced.
-    pub provenance: Provenance,
-    /// The line of the use, if the index says.
-    pub line: Option<usize>,
-}
-
-/// The one place where edges are read from the index.
-pub(crate) fn edges(index: &RepoIndex, unit: &UnitId) -> Vec<Edge> {
-    let found = index.dependencies(unit).into_iter();
-    let edge = |dependency: hydra_pyindex::Dependency| Edge {
-        unit: dependency.unit,
-        kind: dependency.kind,
-        provenance: dependency.provenance,
-        line: None,
-    };
-    found.map(edge).collect()
 }
 
 /// Indexes a project.

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use hydra_core::{RepoPath, UnitId};
 use hydra_pyindex::{EdgeKind, RepoIndex, Unit};
 
-use crate::edges;
 
 /// Re-exports of re-exports; more is a circle.
 const MOST_HOPS: usize = 12;
@@ -199,7 +198,7 @@ impl<'a> Names<'a> {
             if !units.is_empty() {
                 return units;
             }
-            for edge in edges(self.index, &class.id) {
+            for edge in self.index.edges(&class.id) {
                 if edge.kind == EdgeKind::Inherit && !waiting.contains(&edge.unit) {
                     waiting.push(edge.unit);
                 }

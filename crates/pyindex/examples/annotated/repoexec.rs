@@ -11,7 +11,7 @@ use hydra_core::{RepoPath, UnitId, jsonl};
 use hydra_pyindex::{RepoIndex, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Lines, edges, index, table, word, write_json};
+use crate::{Error, Lines, index, table, word, write_json};
 
 /// What `repoexec` is told.
 #[derive(Debug, clap::Args)]
@@ -157,7 +157,7 @@ fn measure(
     report.targets_found += usize::from(target.is_some());
     let used: Vec<UnitId> = target
         .map(|target| {
-            edges(index, &target.id)
+            index.edges(&target.id)
                 .into_iter()
                 .map(|edge| edge.unit)
                 .collect()
