@@ -5,8 +5,8 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::EdgeKind;
-use crate::lower::{Lowering, Store, Values};
-use crate::outline::{Binding, Root, ScopeKind, Step, Use, UseId};
+use crate::lower::{Lowering, Store, Values, elements, with_uses};
+use crate::outline::{Binding, Root, ScopeKind, Step, Sym, Use, UseId};
 use crate::source::last_name;
 
 /// The stack that must be left for an expression, and what is added when it isn't: a generated
@@ -15,6 +15,9 @@ const STACK_LEFT: usize = 128 << 10;
 const STACK_MORE: usize = 4 << 20;
 /// A longer string is no annotation.
 const MAX_ANNOTATION: usize = 400;
+
+/// A long literal's first items stand for all.
+const MAX_ITEMS: usize = 8;
 
 /// A chain `root.a(...)[i].b`, seen from its end.
 struct Chain<'e> {
@@ -107,22 +110,29 @@ impl Lowering<'_> {
                 });
             }
             Expr::Dict(e) => {
+                let mut values = Values::new();
                 for item in &e.items {
                     self.expressions(item.key.as_ref(), inner);
-                    self.expression(&item.value, inner);
+                    let given = self.expression(&item.value, inner);
+                    add_items(&mut values, &given, Binding::MapItems);
+                }
+                return values;
+            }
+            Expr::Set(e) => return self.items(&e.elts, inner),
+            Expr::List(e) => return self.items(&e.elts, kind),
+            Expr::Tuple(e) => return self.items(&e.elts, kind),
+            Expr::ListComp(e) => return self.comprehension(&e.generators, None, &e.elt),
+            Expr::SetComp(e) => return self.comprehension(&e.generators, None, &e.elt),
+            Expr::Generator(e) => return self.comprehension(&e.generators, None, &e.elt),
+            Expr::DictComp(e) => {
+                return self.comprehension(&e.generators, e.key.as_deref(), &e.value);
+            }
+            Expr::Yield(e) => {
+                if let Some(value) = &e.value {
+                    let values = self.expression(value, inner);
+                    self.gives(with_uses(&values, Binding::Items));
                 }
             }
-            Expr::Set(e) => self.expressions(&e.elts, inner),
-            Expr::List(e) => self.expressions(&e.elts, kind),
-            Expr::Tuple(e) => self.expressions(&e.elts, kind),
-            Expr::ListComp(e) => self.comprehension(&e.generators, &[&e.elt]),
-            Expr::SetComp(e) => self.comprehension(&e.generators, &[&e.elt]),
-            Expr::Generator(e) => self.comprehension(&e.generators, &[&e.elt]),
-            Expr::DictComp(e) => match &e.key {
-                Some(key) => self.comprehension(&e.generators, &[key, &e.value]),
-                None => self.comprehension(&e.generators, &[&e.value]),
-            },
-            Expr::Yield(e) => self.expressions(e.value.as_deref(), inner),
             Expr::YieldFrom(e) => {
                 self.expression(&e.value, inner);
             }
@@ -154,6 +164,16 @@ impl Lowering<'_> {
             | Expr::IpyEscapeCommand(_) => {}
         }
         Values::new()
+    }
+
+    /// A list, tuple or set of expressions.
+    fn items(&mut self, all: &[Expr], kind: EdgeKind) -> Values {
+        let mut values = Values::new();
+        for one in all {
+            let given = self.expression(one, kind);
+            add_items(&mut values, &given, Binding::Items);
+        }
+        values
     }
 
     fn interpolated(&mut self, element: &ast::InterpolatedStringElement, kind: EdgeKind) {
@@ -195,10 +215,14 @@ impl Lowering<'_> {
         };
         self.body.uses.push(used);
         let number = (self.body.uses.len() - 1) as UseId;
-        for link in chain.links {
+        let from = self.body.uses.len() as UseId;
+        for link in &chain.links {
             self.arguments(link, inner);
         }
-        Values::from_elem(number, 1)
+        if let ([Expr::Call(call)], Expr::Call(_)) = (&chain.links[..], expression) {
+            self.narrow(call, from);
+        }
+        Values::from_elem(Binding::Of(number), 1)
     }
 
     fn trace<'e>(&mut self, expression: &'e Expr, inner: EdgeKind) -> Option<Chain<'e>> {
@@ -252,6 +276,30 @@ impl Lowering<'_> {
         }
     }
 
+    /// `isinstance(x, C)` in a function: the local name may be a C. `from` is the first use of the
+    /// arguments.
+    fn narrow(&mut self, call: &ast::ExprCall, from: UseId) {
+        let is_test = matches!(&*call.func, Expr::Name(name) if &*name.id == "isinstance");
+        let (true, [Expr::Name(object), classes]) = (is_test, &*call.arguments.args) else {
+            return;
+        };
+        let classes = match classes {
+            Expr::Tuple(all) => &all.elts[..],
+            one => std::slice::from_ref(one),
+        };
+        let all_named = classes
+            .iter()
+            .all(|class| matches!(class, Expr::Name(_) | Expr::Attribute(_)));
+        let name = self.intern(&object.id);
+        if all_named && self.kind_of(self.scope) == ScopeKind::Function && self.is_bound(name) {
+            // The object is the first use, its classes are the next ones.
+            let last = self.body.uses.len() as UseId;
+            for class in from + 1..last {
+                self.bind(name, Binding::Annotated(class));
+            }
+        }
+    }
+
     /// The root is no name: only what stands in the brackets is used.
     fn inside<'e>(&mut self, links: &[&'e Expr], inner: EdgeKind) -> Option<Chain<'e>> {
         for link in links.iter().rev() {
@@ -276,36 +324,59 @@ impl Lowering<'_> {
     }
 
     /// `(name := value)` binds in the function around the comprehensions.
-    fn walrus(&mut self, target: &Expr, values: &[UseId]) {
+    fn walrus(&mut self, target: &Expr, values: &[Binding]) {
         let scope = self.scope;
         while self.kind_of(self.scope) == ScopeKind::Comprehension {
             let parent = self.body.scopes[self.scope as usize].parent;
             self.scope = parent.unwrap_or(0);
         }
-        let known: Vec<_> = values.iter().map(|used| Binding::Of(*used)).collect();
-        self.store(target, &known, target.range(), Store::Plain);
+        self.store(target, values, target.range(), Store::Plain);
         self.scope = scope;
     }
 
-    fn comprehension(&mut self, generators: &[ast::Comprehension], elements: &[&Expr]) {
+    fn comprehension(
+        &mut self,
+        generators: &[ast::Comprehension],
+        key: Option<&Expr>,
+        element: &Expr,
+    ) -> Values {
         // The first iterable is evaluated outside.
         let mut values = match generators.first() {
             Some(first) => self.expression(&first.iter, EdgeKind::Read),
             None => Values::new(),
         };
+        let mut items = Values::new();
         self.within(ScopeKind::Comprehension, None, |inside| {
             for (number, generator) in generators.iter().enumerate() {
                 if number > 0 {
                     values = inside.expression(&generator.iter, EdgeKind::Read);
                 }
-                let known: Vec<_> = values.iter().map(|u| Binding::Element(*u)).collect();
                 let target = &generator.target;
-                inside.store(target, &known, target.range(), Store::Loop);
+                inside.store(target, &elements(&values), target.range(), Store::Loop);
                 inside.expressions(&generator.ifs, EdgeKind::Read);
             }
-            for element in elements {
-                inside.expression(element, EdgeKind::Read);
-            }
+            inside.expressions(key, EdgeKind::Read);
+            let given = inside.expression(element, EdgeKind::Read);
+            let item = match key {
+                Some(_) => Binding::MapItems,
+                None => Binding::Items,
+            };
+            add_items(&mut items, &given, item);
+        });
+        items
+    }
+
+    /// `global name; name = ...` in a function.
+    pub(crate) fn note_write(&mut self, name: Sym, range: TextRange) {
+        self.body.uses.push(Use {
+            owner: self.owner,
+            scope: self.scope,
+            root: Root::Name(name),
+            first_step: self.body.steps.len() as u32,
+            steps: 0,
+            kind: EdgeKind::Write,
+            event: self.event,
+            at: range.start().to_u32(),
         });
     }
 
@@ -336,7 +407,7 @@ impl Lowering<'_> {
                     return vec![Binding::AnnotatedSelf];
                 }
                 let values = self.expression(annotation, EdgeKind::Annotate);
-                values.into_iter().map(Binding::Annotated).collect()
+                with_uses(&values, Binding::Annotated).into_vec()
             }
             other => {
                 self.expression(other, EdgeKind::Annotate);
@@ -360,7 +431,9 @@ impl Lowering<'_> {
         }
         if name == "Annotated" {
             let known = arguments.first().map(|a| self.annotation(a));
-            self.expressions(&arguments[1.min(arguments.len())..], EdgeKind::Read);
+            let outer = std::mem::replace(&mut self.strings_are_data, true);
+            self.expressions(arguments.iter().skip(1), EdgeKind::Annotate);
+            self.strings_are_data = outer;
             return known.unwrap_or_default();
         }
         let known: Vec<Vec<Binding>> = arguments.iter().map(|a| self.annotation(a)).collect();
@@ -393,14 +466,14 @@ impl Lowering<'_> {
             | "OrderedDict"
             | "ChainMap"
             | "WeakValueDictionary" => wrap(known.last(), Binding::AnnotatedValues),
-            _ => base.into_iter().map(Binding::Annotated).collect(),
+            _ => with_uses(&base, Binding::Annotated).into_vec(),
         }
     }
 
     /// `def f(x: "Config")`: the text is an expression. One that is none names nothing.
     fn string_annotation(&mut self, literal: &ast::ExprStringLiteral) -> Vec<Binding> {
         let text = literal.value.to_str();
-        if text.len() > MAX_ANNOTATION {
+        if text.len() > MAX_ANNOTATION || self.strings_are_data {
             return Vec::new();
         }
         let parsed = parse_unchecked(text.trim(), ParseOptions::from(Mode::Expression));
@@ -476,5 +549,12 @@ impl Lowering<'_> {
             let name = self.intern(&name.id);
             self.bind_all(name, known);
         }
+    }
+}
+
+/// What a literal holds, as far as a few items tell.
+fn add_items(items: &mut Values, values: &[Binding], item: fn(UseId) -> Binding) {
+    if items.len() < MAX_ITEMS {
+        items.extend(with_uses(values, item));
     }
 }

@@ -12,8 +12,8 @@ use crate::outline::{
 use crate::source;
 use crate::unit::{EdgeKind, Role, UnitKind};
 
-/// The uses that an expression's value may come from.
-pub(crate) type Values = SmallVec<[UseId; 2]>;
+/// What an expression's value may be.
+pub(crate) type Values = SmallVec<[Binding; 2]>;
 
 pub(crate) struct Lowering<'a> {
     pub(crate) text: &'a str,
@@ -39,6 +39,10 @@ pub(crate) struct Lowering<'a> {
     assigned: FxHashMap<(ScopeId, Sym), Local>,
     /// The first use of the statement at hand.
     first_use: UseId,
+    /// The function at hand, if nothing says what it returns.
+    unannotated: Option<Local>,
+    /// Whether strings are data even where annotations stand.
+    pub(crate) strings_are_data: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -99,12 +103,18 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
         index: BoundIndex::default(),
         assigned: FxHashMap::default(),
         first_use: 0,
+        unannotated: None,
+        strings_are_data: false,
     };
     lowering.open(ScopeKind::Module, None);
     lowering.statements(body);
     let Lowering {
-        mut facts, body, ..
+        mut facts,
+        mut body,
+        ..
     } = lowering;
+    body.returns.sort_by_key(|(function, _)| *function);
+    body.shared.sort_unstable();
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     facts.lines = (ends + usize::from(!text.is_empty() && !text.ends_with('\n'))) as u32;
     facts.broken = broken.map(Into::into);
@@ -317,12 +327,12 @@ impl<'a> Lowering<'a> {
             Stmt::Assign(s) => self.assign(s),
             Stmt::AnnAssign(s) => {
                 let mut known = Vec::new();
-                self.in_statement_of(&s.target, s.range, |lowering| {
+                self.in_statement_of(std::slice::from_ref(&*s.target), s.range, |lowering| {
                     known = lowering.annotation(&s.annotation);
                     if let Some(value) = &s.value {
                         let values = lowering.expression(value, EdgeKind::Read);
                         if known.is_empty() {
-                            known.extend(values.into_iter().map(Binding::Of));
+                            known.extend(values);
                         }
                     }
                 });
@@ -334,7 +344,7 @@ impl<'a> Lowering<'a> {
                 self.store(&s.target, &known, s.range, Store::annotated(role));
             }
             Stmt::AugAssign(s) => {
-                self.in_statement_of(&s.target, s.range, |lowering| {
+                self.in_statement_of(std::slice::from_ref(&*s.target), s.range, |lowering| {
                     lowering.expression(&s.value, EdgeKind::Read);
                 });
                 if let Expr::Name(name) = &*s.target {
@@ -344,7 +354,7 @@ impl<'a> Lowering<'a> {
                 self.store(&s.target, &[], s.range, Store::Again);
             }
             Stmt::TypeAlias(s) => {
-                self.in_statement_of(&s.name, s.range, |lowering| {
+                self.in_statement_of(std::slice::from_ref(&*s.name), s.range, |lowering| {
                     lowering.with_type_parameters(s.type_params.as_deref(), |lowering| {
                         lowering.annotation(&s.value);
                     });
@@ -356,7 +366,12 @@ impl<'a> Lowering<'a> {
                     Store::annotated(Some(Role::TypeAlias)),
                 );
             }
-            Stmt::Return(s) => self.expressions(s.value.as_deref(), EdgeKind::Read),
+            Stmt::Return(s) => {
+                if let Some(value) = &s.value {
+                    let values = self.expression(value, EdgeKind::Read);
+                    self.gives(values);
+                }
+            }
             Stmt::Delete(s) => {
                 for target in &s.targets {
                     self.delete(target);
@@ -364,7 +379,7 @@ impl<'a> Lowering<'a> {
             }
             Stmt::For(s) => {
                 let values = self.expression(&s.iter, EdgeKind::Read);
-                let known: Vec<_> = values.into_iter().map(Binding::Element).collect();
+                let known = elements(&values);
                 self.branch(|lowering| {
                     lowering.store(&s.target, &known, s.target.range(), Store::Loop);
                     lowering.statements(&s.body);
@@ -392,15 +407,14 @@ impl<'a> Lowering<'a> {
                 for item in &s.items {
                     let values = self.expression(&item.context_expr, EdgeKind::Read);
                     if let Some(target) = &item.optional_vars {
-                        let known: Vec<_> = values.into_iter().map(Binding::Entered).collect();
+                        let known = with_uses(&values, Binding::Entered);
                         self.store(target, &known, target.range(), Store::Loop);
                     }
                 }
                 self.branch(|lowering| lowering.statements(&s.body));
             }
             Stmt::Match(s) => {
-                let subject = self.expression(&s.subject, EdgeKind::Read);
-                let known: Vec<_> = subject.into_iter().map(Binding::Of).collect();
+                let known = self.expression(&s.subject, EdgeKind::Read);
                 self.branch(|lowering| {
                     for case in &s.cases {
                         lowering.pattern(&case.pattern, &known);
@@ -434,7 +448,7 @@ impl<'a> Lowering<'a> {
     fn attempt(&mut self, s: &ast::StmtTry) {
         self.statements(&s.body);
         for ast::ExceptHandler::ExceptHandler(handler) in &s.handlers {
-            let mut known = Vec::new();
+            let mut known = Values::new();
             match handler.type_.as_deref() {
                 Some(Expr::Tuple(all)) => {
                     for one in &all.elts {
@@ -446,13 +460,21 @@ impl<'a> Lowering<'a> {
             }
             if let Some(name) = &handler.name {
                 let name = self.intern(&name.id);
-                let known: Vec<_> = known.into_iter().map(Binding::Annotated).collect();
+                let known = with_uses(&known, Binding::Annotated);
                 self.bind_all(name, &known);
             }
             self.statements(&handler.body);
         }
         self.statements(&s.orelse);
         self.statements(&s.finalbody);
+    }
+
+    /// What a function gives that isn't annotated.
+    pub(crate) fn gives(&mut self, values: Values) {
+        if let Some(function) = self.unannotated {
+            let given = values.into_iter().map(|binding| (function, binding));
+            self.body.returns.extend(given);
+        }
     }
 
     fn delete(&mut self, target: &Expr) {
@@ -590,7 +612,8 @@ impl<'a> Lowering<'a> {
                     lowering.body.returns.push((unit, binding));
                 }
             }
-            let outer = lowering.receiver;
+            let outer = (lowering.receiver, lowering.unannotated);
+            lowering.unannotated = f.returns.is_none().then_some(unit);
             lowering.within(ScopeKind::Function, Some(unit), |inside| {
                 let mut known = known;
                 if let (Some(frame), false) = (class, is_static) {
@@ -619,12 +642,12 @@ impl<'a> Lowering<'a> {
                 }
                 inside.statements(&f.body);
             });
-            lowering.receiver = outer;
+            (lowering.receiver, lowering.unannotated) = outer;
         });
         self.owner = owner;
     }
 
-    fn is_bound(&self, name: Sym) -> bool {
+    pub(crate) fn is_bound(&self, name: Sym) -> bool {
         self.bounds(self.scope, name).next().is_some()
     }
 
@@ -639,8 +662,13 @@ impl<'a> Lowering<'a> {
         for parameter in ordinary {
             let name = self.intern(&parameter.parameter.name.id);
             let annotation = parameter.parameter.annotation.as_deref();
-            let bindings = annotation.map(|a| self.annotation(a)).unwrap_or_default();
-            self.expressions(parameter.default.as_deref(), EdgeKind::Read);
+            let mut bindings = annotation.map(|a| self.annotation(a)).unwrap_or_default();
+            if let Some(default) = parameter.default.as_deref() {
+                let values = self.expression(default, EdgeKind::Read);
+                if annotation.is_none() {
+                    bindings.extend(values);
+                }
+            }
             known.push((name, bindings));
         }
         for (parameter, many) in [
@@ -714,8 +742,10 @@ impl<'a> Lowering<'a> {
         }
         self.with_type_parameters(s.type_params.as_deref(), |lowering| {
             for base in s.bases() {
-                for used in lowering.expression(base, EdgeKind::Inherit) {
-                    lowering.body.bases.push((unit, used));
+                for value in lowering.expression(base, EdgeKind::Inherit) {
+                    if let Binding::Of(used) = value {
+                        lowering.body.bases.push((unit, used));
+                    }
                 }
             }
             for keyword in s.keywords() {
@@ -793,13 +823,14 @@ impl<'a> Lowering<'a> {
             },
             _ => None,
         };
-        if let Some(pairs) = pairs {
-            for (target, value) in pairs {
-                self.assign_one(std::slice::from_ref(target), value, s.range);
+        self.in_statement_of(&s.targets, s.range, |lowering| match pairs {
+            Some(pairs) => {
+                for (target, value) in pairs {
+                    lowering.assign_one(std::slice::from_ref(target), value, s.range);
+                }
             }
-        } else {
-            self.assign_one(&s.targets, &s.value, s.range);
-        }
+            None => lowering.assign_one(&s.targets, &s.value, s.range),
+        });
         if let [Expr::Name(name)] = &s.targets[..] {
             self.exports_are(&name.id, &s.value);
         }
@@ -826,43 +857,45 @@ impl<'a> Lowering<'a> {
     }
 
     fn assign_one(&mut self, targets: &[Expr], value: &Expr, range: TextRange) {
-        let mut known = Vec::new();
-        if let Some(first) = targets.first() {
-            self.in_statement_of(first, range, |lowering| {
-                let values = lowering.expression(value, EdgeKind::Read);
-                known.extend(values.into_iter().map(Binding::Of));
-            });
-        }
+        let known = self.expression(value, EdgeKind::Read);
         for target in targets {
             self.store(target, &known, range, Store::Plain);
         }
     }
 
-    /// Runs `inside` with the unit that an assignment to `target` makes as the owner of what it
-    /// uses. A later assignment to the same name is not part of the unit's text.
-    fn in_statement_of(&mut self, target: &Expr, range: TextRange, inside: impl FnOnce(&mut Self)) {
+    /// Makes the units of an assignment and runs `inside` with the first of them as the owner of
+    /// what it uses. A later assignment to the same name is not part of the unit's text.
+    fn in_statement_of(
+        &mut self,
+        targets: &[Expr],
+        range: TextRange,
+        inside: impl FnOnce(&mut Self),
+    ) {
         let owner = self.owner;
-        let known = self.facts.units.len() as Local;
-        if let Some(unit) = self.first_unit(target, range)
-            && unit >= known
-        {
-            self.owner = Some(unit);
+        let first = self.facts.units.len();
+        for target in targets {
+            self.make_units(target, range);
+        }
+        for unit in &mut self.facts.units[first..] {
+            unit.statement = first as Local;
+        }
+        if first < self.facts.units.len() {
+            self.owner = Some(first as Local);
         }
         inside(self);
         self.owner = owner;
     }
 
-    /// The unit of the first name of a target, made if it isn't there yet.
-    fn first_unit(&mut self, target: &Expr, range: TextRange) -> Option<Local> {
+    fn make_units(&mut self, target: &Expr, range: TextRange) {
         match target {
             Expr::Name(name) => {
                 let name = self.intern(&name.id);
-                self.unit_for(name, range)
+                self.unit_for(name, range);
             }
-            Expr::Tuple(e) => e.elts.iter().find_map(|t| self.first_unit(t, range)),
-            Expr::List(e) => e.elts.iter().find_map(|t| self.first_unit(t, range)),
-            Expr::Starred(e) => self.first_unit(&e.value, range),
-            _ => None,
+            Expr::Tuple(e) => e.elts.iter().for_each(|t| self.make_units(t, range)),
+            Expr::List(e) => e.elts.iter().for_each(|t| self.make_units(t, range)),
+            Expr::Starred(e) => self.make_units(&e.value, range),
+            _ => {}
         }
     }
 
@@ -909,7 +942,7 @@ impl<'a> Lowering<'a> {
             Expr::List(e) => self.store_parts(&e.elts, range, how),
             Expr::Starred(e) => self.store(&e.value, &[], range, how),
             Expr::Attribute(attribute) => {
-                self.expression(&attribute.value, EdgeKind::Read);
+                self.expression(target, EdgeKind::Write);
                 self.store_attribute(attribute, known, range);
             }
             Expr::Subscript(e) => {
@@ -923,18 +956,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn store_parts(&mut self, parts: &[Expr], range: TextRange, how: Store) {
-        let first = parts.first().and_then(|p| self.first_unit(p, range));
         for part in parts {
             self.store(part, &[], range, how);
-            let unit = self.first_unit(part, range);
-            if let (Some(first), Some(unit)) = (first, unit) {
-                let new = self.facts.units[unit as usize].statement == unit;
-                let same =
-                    self.facts.units[unit as usize].start == self.facts.units[first as usize].start;
-                if new && same && unit != first {
-                    self.facts.units[unit as usize].statement = first;
-                }
-            }
         }
     }
 
@@ -972,12 +995,22 @@ impl<'a> Lowering<'a> {
                     self.bind(name, *binding);
                 }
             }
+            None if self.is_outside(name) => {
+                self.note_write(name, range);
+                self.bind_all(name, known);
+            }
             None if how == Store::Again => {
                 // `x += 1` makes the name local, but its value is of the same class.
                 self.bind(name, Binding::Value);
             }
             None => self.bind_all(name, known),
         }
+    }
+
+    /// Whether `global` sends a name out of the function at hand.
+    fn is_outside(&self, name: Sym) -> bool {
+        let scope = &self.body.scopes[self.scope as usize];
+        self.scope != 0 && scope.globals.contains(&name)
     }
 
     /// `self.x = ...` in a method.
@@ -1110,6 +1143,25 @@ impl<'a> Lowering<'a> {
             _ => {}
         }
     }
+}
+
+/// What iterating over these values gives.
+pub(crate) fn elements(values: &[Binding]) -> Values {
+    let element = |value: &Binding| match value {
+        Binding::Of(used) => Some(Binding::Element(*used)),
+        Binding::Items(used) => Some(Binding::Of(*used)),
+        _ => None,
+    };
+    values.iter().filter_map(element).collect()
+}
+
+/// What is known by the uses that these values come from.
+pub(crate) fn with_uses(values: &[Binding], known: fn(UseId) -> Binding) -> Values {
+    let with = |value: &Binding| match value {
+        Binding::Of(used) => Some(known(*used)),
+        _ => None,
+    };
+    values.iter().filter_map(with).collect()
 }
 
 /// How a name comes to its value.

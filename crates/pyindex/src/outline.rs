@@ -77,7 +77,8 @@ pub(crate) struct Body {
     pub steps: Vec<Step>,
     /// The base classes of each class, in order.
     pub bases: Vec<(Local, UseId)>,
-    /// What functions are annotated to return.
+    /// What functions are annotated to return, or else what their `return` statements give; by
+    /// function.
     pub returns: Vec<(Local, Binding)>,
     /// `from m import *`.
     pub stars: Vec<Star>,
@@ -183,6 +184,10 @@ pub(crate) enum Binding {
     Element(UseId),
     /// What `with` gives for the value of this use.
     Entered(UseId),
+    /// A list, tuple, iterator, ... of values like that of this use.
+    Items(UseId),
+    /// A mapping to values like that of this use.
+    MapItems(UseId),
     /// An instance of the class that this use names.
     Annotated(UseId),
     /// The class that this use names: `type[C]`.

@@ -153,6 +153,10 @@ enum Value {
     Mapping(Place),
     /// What an async function gives before it is awaited.
     Awaitable(Place),
+    /// A method of a container: called, it gives an instance.
+    Gives(Place),
+    /// A method of a container: called, it gives all instances.
+    GivesAll(Place),
 }
 
 /// How a class or instance was come by; it decides the provenance of its attributes.
@@ -269,9 +273,7 @@ impl<'w, W: World> Resolver<'w, W> {
     /// All edges between units that the file's uses make, sorted.
     pub fn edges(&mut self) -> Vec<FoundEdge> {
         let own = self.world.outline(self.file);
-        let mut shared = own.body.shared.clone();
-        shared.sort_unstable();
-        let mut shared = shared.into_iter().peekable();
+        let mut shared = own.body.shared.iter().copied().peekable();
         let mut edges = Vec::new();
         let mut reached = Vec::new();
         let mut owners: SmallVec<[Local; 2]> = SmallVec::new();
@@ -289,20 +291,25 @@ impl<'w, W: World> Resolver<'w, W> {
             self.cut = false;
             reached.clear();
             self.walk(self.file, number as UseId, Some(&mut reached));
-            let Some(last) = reached.iter().filter(|r| !r.implied).map(|r| r.step).max() else {
-                continue;
-            };
+            let named = reached.iter().filter(|r| !r.implied).map(|r| r.step);
+            let last = named.max().unwrap_or(-1);
             let pairs = owners
                 .iter()
                 .flat_map(|from| reached.iter().map(|one| (*from, one)));
             for (from, one) in pairs {
                 let related = one.place.0 == self.file
                     && (own.facts.within(one.place.1, from) || own.facts.within(from, one.place.1));
-                if !related {
+                let kind = edge_kind(one, last, used, own.body.steps_of(used));
+                // Where an attribute is defined it is not used.
+                let defines = kind == EdgeKind::Write && one.place.0 == self.file && {
+                    let unit = &own.facts.units[one.place.1 as usize];
+                    (unit.head..unit.end).contains(&used.at)
+                };
+                if !related && !defines {
                     edges.push(FoundEdge {
                         from,
                         to: one.place,
-                        kind: edge_kind(one, last, used, own.body.steps_of(used)),
+                        kind,
                         provenance: one.provenance,
                         at: used.at,
                     });
@@ -428,6 +435,8 @@ impl<'w, W: World> Resolver<'w, W> {
     /// anything was.
     fn root(&mut self, file: u32, used: &Use, name: Sym) -> Rc<Meaning> {
         let outline = self.outline(file);
+        // Annotations are evaluated later, if ever.
+        let forward = used.kind == EdgeKind::Annotate;
         if outline.is_ordered(used.scope)
             && let Some((first, last)) = outline.events(used.scope, name)
             && last >= used.event
@@ -436,7 +445,8 @@ impl<'w, W: World> Resolver<'w, W> {
                 let bounds = outline.visible(used.scope, name, false, Some(used.event));
                 return Rc::new(self.bindings(file, &bounds));
             }
-            if let Some(outer) = outline.body.scopes[used.scope as usize].parent {
+            let outer = outline.body.scopes[used.scope as usize].parent;
+            if let Some(outer) = outer.filter(|_| !forward) {
                 // A class body that has not bound the name yet reads the one around it.
                 return self.name(file, outer, name);
             }
@@ -554,6 +564,8 @@ impl<'w, W: World> Resolver<'w, W> {
             Binding::Of(used)
             | Binding::Element(used)
             | Binding::Entered(used)
+            | Binding::Items(used)
+            | Binding::MapItems(used)
             | Binding::Annotated(used)
             | Binding::AnnotatedClass(used)
             | Binding::AnnotatedElements(used)
@@ -569,6 +581,17 @@ impl<'w, W: World> Resolver<'w, W> {
         let mut worth = Values::new();
         for value in self.values(file, used).iter() {
             match (binding, *value) {
+                // `return self` gives what the method was called on.
+                (Binding::Of(_), Value::Instance(class, Via::Receiver)) => {
+                    let class = receiver.unwrap_or(class);
+                    worth.push(Value::Instance(class, Via::Inferred));
+                }
+                (Binding::Items(_), Value::Instance(class, _)) => {
+                    worth.push(Value::Elements(class));
+                }
+                (Binding::MapItems(_), Value::Instance(class, _)) => {
+                    worth.push(Value::Mapping(class));
+                }
                 (Binding::Of(_), Value::Class(class, _))
                 | (Binding::AnnotatedClass(_), Value::Class(class, _)) => {
                     worth.push(Value::Class(class, Via::Inferred));
@@ -645,6 +668,13 @@ impl<'w, W: World> Resolver<'w, W> {
             UnitKind::Variable | UnitKind::Attribute => {
                 let scope = outline.body.homes[unit as usize];
                 let mut worth = Meaning::default();
+                if raw.roles.contains(&Role::EnumMember)
+                    && let Some(class) = raw.parent
+                {
+                    worth
+                        .values
+                        .push(Value::Instance((file, class), Via::Inferred));
+                }
                 let Some(name) = outline.body.names.get(&raw.name) else {
                     return worth.values;
                 };
@@ -713,6 +743,11 @@ impl<'w, W: World> Resolver<'w, W> {
                 }
                 (called.reached, given)
             }
+            Value::Gives(class) => (
+                Reach::new(),
+                smallvec![Value::Instance(class, Via::Inferred)],
+            ),
+            Value::GivesAll(class) => (Reach::new(), smallvec![Value::Elements(class)]),
             _ => (Reach::new(), Values::new()),
         }
     }
@@ -734,7 +769,18 @@ impl<'w, W: World> Resolver<'w, W> {
             Value::Class(class, via) => self.class_attribute(class, name, false, false, via),
             Value::Instance(class, via) => self.class_attribute(class, name, true, false, via),
             Value::Bases(class) => self.class_attribute(class, name, true, true, Via::Receiver),
-            Value::Function(..) | Value::Elements(_) | Value::Mapping(_) | Value::Awaitable(_) => {
+            Value::Mapping(class) | Value::Elements(class) => {
+                let method = match name {
+                    "get" | "pop" | "popleft" | "setdefault" => Value::Gives(class),
+                    "values" | "copy" => Value::GivesAll(class),
+                    _ => return Meaning::default(),
+                };
+                Meaning {
+                    reached: Reach::new(),
+                    values: smallvec![method],
+                }
+            }
+            Value::Function(..) | Value::Awaitable(_) | Value::Gives(_) | Value::GivesAll(_) => {
                 Meaning::default()
             }
         }
@@ -1031,6 +1077,8 @@ fn edge_kind(one: &Reached, last: i32, used: &Use, steps: &[Step]) -> EdgeKind {
         // `class C(make()):` is no subclass of `make`.
         EdgeKind::Read | EdgeKind::Call | EdgeKind::Inherit if called => EdgeKind::Call,
         EdgeKind::Read | EdgeKind::Call => EdgeKind::Read,
+        // `self.a.b = 1` with an unknown `b` reads `a`.
+        EdgeKind::Write if one.step + 1 < steps.len() as i32 => EdgeKind::Read,
         kind if one.step == last => kind,
         _ if called => EdgeKind::Call,
         _ => EdgeKind::Read,

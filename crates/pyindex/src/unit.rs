@@ -91,6 +91,8 @@ pub enum EdgeKind {
     Annotate,
     /// It raises or catches it.
     Raise,
+    /// It assigns to it, elsewhere than where it is defined.
+    Write,
 }
 
 /// How a name was traced to its definition.

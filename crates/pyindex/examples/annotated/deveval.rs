@@ -14,6 +14,7 @@ use hydra_pyindex::{Edge, RepoIndex, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::names::{Meaning, Names};
+use crate::table::line;
 use crate::{Error, Lines, holds, index, table, word, write_json};
 
 /// What `deveval` is told.
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sources: PathBuf,
     /// A project, by its whole path or the last part of it; all that lie there if none is named.
-    #[arg(long = "project")]
+    #[arg(long = "project", num_args = 1..)]
     projects: Vec<String>,
     /// How many misses and how many surplus dependencies to print.
     #[arg(long, default_value_t = 40)]
@@ -111,6 +112,8 @@ struct Report {
     kinds: BTreeMap<String, Count>,
     /// Edges to units, all of a target's counted once.
     edges: Right,
+    /// The same without the projects none of whose records has an entry.
+    edges_where_annotated: Right,
     /// The same by unit kind, edge kind and provenance.
     groups: BTreeMap<String, Right>,
     misses: Vec<Entry>,
@@ -142,6 +145,8 @@ impl Report {
         }
         self.edges.edges += other.edges.edges;
         self.edges.annotated += other.edges.annotated;
+        self.edges_where_annotated.edges += other.edges_where_annotated.edges;
+        self.edges_where_annotated.annotated += other.edges_where_annotated.annotated;
         self.misses.extend(other.misses);
         self.surplus.extend(other.surplus);
         self.modules.extend(other.modules);
@@ -187,11 +192,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Error> {
         )));
     }
     let mut total = Report::default();
-    overview(&reports);
+    let mut out = String::new();
+    overview(&mut out, &reports);
     for report in reports {
         total.take(report);
     }
-    print(&total, arguments.sample);
+    print(&mut out, &total, arguments.sample);
+    table::show(&out)?;
     match &arguments.json {
         Some(path) => write_json(path, &total),
         None => Ok(()),
@@ -229,6 +236,9 @@ fn measure(
             }
             None => report.unmatched.push(record.namespace.clone()),
         }
+    }
+    if report.all().entries > 0 {
+        report.edges_where_annotated = report.edges.clone();
     }
     Ok(report)
 }
@@ -286,12 +296,11 @@ impl Seen<'_> {
         let used = self.index.edges(&target.id);
         let used_ids: BTreeSet<&UnitId> = used.iter().map(|edge| &edge.unit).collect();
         let mut annotated: BTreeSet<UnitId> = BTreeSet::new();
-        let texts = std::cell::RefCell::new(&mut *lines);
         let mut told = Vec::new();
         for (kind, entries) in &self.record.dependency {
             for entry in entries {
-                let text = |path: &RepoPath| texts.borrow_mut().of(path).join("\n");
-                told.push((kind, entry, self.names.meaning(&self.root, entry, text)));
+                let read = |path: &RepoPath| lines.of(path).to_vec();
+                told.push((kind, entry, self.names.meaning(&self.root, entry, read)));
             }
         }
         for (kind, entry, meaning) in told {
@@ -329,19 +338,14 @@ impl Seen<'_> {
                     count.modules += 1;
                     (&mut report.modules, String::new())
                 }
-                // The module is there, the name is not: bound in a way that makes no unit, or not at all.
-                Meaning::NoUnit { path, bound: true } => {
+                Meaning::NoUnit(how) => {
                     count.missed += 1;
                     let hint = self.hint(&used, entry);
-                    (&mut report.misses, format!("no unit in {path}{hint}"))
+                    (&mut report.misses, format!("{how}{hint}"))
                 }
-                Meaning::NoUnit { path, bound: false } => {
+                Meaning::Nothing(why) => {
                     count.nothing += 1;
-                    (&mut report.nothing, format!("{path} binds no such name"))
-                }
-                Meaning::Outside => {
-                    count.nothing += 1;
-                    (&mut report.nothing, "no such module".to_owned())
+                    (&mut report.nothing, why)
                 }
             };
             let name = entry.rsplit('.').next().unwrap_or(entry);
@@ -436,7 +440,7 @@ impl Seen<'_> {
 }
 
 /// The table of projects.
-fn overview(reports: &[Report]) {
+fn overview(out: &mut String, reports: &[Report]) {
     let head = [
         "project",
         "records",
@@ -465,11 +469,16 @@ fn overview(reports: &[Report]) {
             table::share(report.edges.annotated, report.edges.edges),
         ]);
     }
-    table::print(&rows);
+    table::rows(out, &rows);
 }
 
-fn print(total: &Report, sample: usize) {
-    println!("{} records, {} measured\n", total.records, total.measured);
+fn print(out: &mut String, total: &Report, sample: usize) {
+    line!(
+        out,
+        "{} records, {} measured\n",
+        total.records,
+        total.measured
+    );
     let head = [
         "kind", "entries", "modules", "own", "nothing", "counted", "found", "recall",
     ];
@@ -487,11 +496,15 @@ fn print(total: &Report, sample: usize) {
             table::share(count.found, count.found + count.missed),
         ]);
     }
-    table::print(&rows);
+    table::rows(out, &rows);
     let head = ["our dependencies", "edges", "annotated", "precision"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let groups = total.groups.iter();
-    for (group, right) in groups.chain([(&"all".to_owned(), &total.edges)]) {
+    let where_annotated = "all, of projects with any entry".to_owned();
+    for (group, right) in groups.chain([
+        (&"all".to_owned(), &total.edges),
+        (&where_annotated, &total.edges_where_annotated),
+    ]) {
         rows.push(vec![
             group.clone(),
             right.edges.to_string(),
@@ -499,7 +512,7 @@ fn print(total: &Report, sample: usize) {
             table::share(right.annotated, right.edges),
         ]);
     }
-    table::print(&rows);
+    table::rows(out, &rows);
     for (title, entries) in [
         ("missed", &total.misses),
         ("modules", &total.modules),
@@ -509,7 +522,7 @@ fn print(total: &Report, sample: usize) {
         ),
         ("nothing that the repository defines", &total.nothing),
     ] {
-        println!("{title}: {}", entries.len());
+        line!(out, "{title}: {}", entries.len());
         for entry in table::spread(entries, sample) {
             let Entry {
                 place,
@@ -518,11 +531,11 @@ fn print(total: &Report, sample: usize) {
                 entry,
                 remark,
             } = entry;
-            println!("  {place} {target} -> {entry} ({kind}) {remark}");
+            line!(out, "  {place} {target} -> {entry} ({kind}) {remark}");
         }
-        println!();
+        line!(out);
     }
-    println!("ours that are not annotated: {}", total.surplus.len());
+    line!(out, "ours that are not annotated: {}", total.surplus.len());
     for surplus in table::spread(&total.surplus, sample) {
         let Surplus {
             place,
@@ -533,6 +546,9 @@ fn print(total: &Report, sample: usize) {
             provenance,
             remark,
         } = surplus;
-        println!("  {place} {target} -> {unit} ({unit_kind}, {edge}, {provenance}) {remark}");
+        line!(
+            out,
+            "  {place} {target} -> {unit} ({unit_kind}, {edge}, {provenance}) {remark}"
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! cargo run --release -p hydra-pyindex --example annotated -- \
 //!     repoexec --tasks repoexec.jsonl --projects FOLDER [--json FILE]
 //! cargo run --release -p hydra-pyindex --example annotated -- \
-//!     deveval --records data_hydra.jsonl --sources FOLDER [--project NAME]... [--json FILE]
+//!     deveval --records data_hydra.jsonl --sources FOLDER [--project NAME...] [--json FILE]
 //! ```
 //!
 //! `repoexec` lists every miss; `deveval` prints every k-th miss and every k-th dependency that is
@@ -45,6 +45,9 @@ pub(crate) enum Error {
     /// An argument that names nothing.
     #[error("{0}")]
     Usage(String),
+    /// The answer can't be printed.
+    #[error("cannot print: {0}")]
+    Print(std::io::Error),
     /// The report can't be written.
     #[error("{}: {error}", path.display())]
     Json {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use hydra_core::records::UnitKind;
 use hydra_core::{RepoPath, UnitId};
 use hydra_pyindex::{EdgeKind, RepoIndex, Unit};
 
@@ -19,21 +20,27 @@ pub(crate) enum Meaning {
     Units(Vec<UnitId>),
     /// A module.
     Module,
-    /// A name that a module of the repository should have; no unit is called so.
-    NoUnit {
-        /// The module.
-        path: RepoPath,
-        /// Whether its text holds the name's last part where something is bound or defined.
-        bound: bool,
-    },
-    /// No module of the repository begins the name.
-    Outside,
+    /// A module or class binds the name, but no unit is called so; how it seems to be bound.
+    NoUnit(String),
+    /// The repository defines nothing of that name; why that seems so.
+    Nothing(String),
 }
 
 /// The names of a repository.
 pub(crate) struct Names<'a> {
     index: &'a RepoIndex,
     files: BTreeSet<&'a RepoPath>,
+}
+
+/// What a look-up says.
+enum Found {
+    Units(Vec<UnitId>),
+    Module,
+    /// The module has no such unit; the class that should have it, and its bases.
+    Missing(RepoPath, Vec<UnitId>),
+    /// An attribute of something that is neither a module nor a class.
+    Below(UnitId),
+    Outside,
 }
 
 enum Import {
@@ -48,16 +55,56 @@ impl<'a> Names<'a> {
         Self { index, files }
     }
 
-    /// What `dotted` means, seen from the folder `root` (empty: the repository's).
-    pub fn meaning(&self, root: &str, dotted: &str, text: impl Fn(&RepoPath) -> String) -> Meaning {
+    /// What `dotted` means, seen from the folder `root` (empty: the repository's). `lines` reads
+    /// a file.
+    pub fn meaning(
+        &self,
+        root: &str,
+        dotted: &str,
+        mut lines: impl FnMut(&RepoPath) -> Vec<String>,
+    ) -> Meaning {
         let parts: Vec<String> = dotted.split('.').map(str::to_owned).collect();
+        let name = parts.last().map(String::as_str).unwrap_or_default();
         match self.look_up(root, &parts, 0) {
-            Meaning::NoUnit { path, .. } => {
-                let name = parts.last().map(String::as_str).unwrap_or_default();
-                let bound = text(&path).lines().any(|line| binds(line, name));
-                Meaning::NoUnit { path, bound }
+            Found::Units(units) => Meaning::Units(units),
+            Found::Module => Meaning::Module,
+            Found::Outside => Meaning::Nothing("no such module, or a name from outside".to_owned()),
+            Found::Below(unit) => Meaning::Nothing(format!("{unit} is no class")),
+            Found::Missing(path, classes) => {
+                let classes: Vec<&Unit> = classes
+                    .iter()
+                    .filter_map(|id| self.index.unit(id))
+                    .collect();
+                let mut bound = None;
+                if classes.is_empty() {
+                    bound = binding(&lines(&path), name, |_| false);
+                }
+                for class in &classes {
+                    let lines = lines(&class.path);
+                    let first = class.start_line.saturating_sub(1);
+                    let text = lines.get(first..class.end_line.min(lines.len()));
+                    // A plain name in a method is the method's own.
+                    let member = format!("{}.", class.qualname);
+                    let local = |at: usize| {
+                        self.index.file_units(&class.path).any(|unit| {
+                            matches!(unit.kind, UnitKind::Method | UnitKind::Function)
+                                && unit.qualname.starts_with(&member)
+                                && (unit.start_line + 1..=unit.end_line).contains(&(at + first + 1))
+                        })
+                    };
+                    bound = bound.max(binding(text.unwrap_or_default(), name, local));
+                }
+                match bound {
+                    Some(Binding::Statement) => Meaning::NoUnit(format!("no unit in {path}")),
+                    Some(Binding::Text) => Meaning::NoUnit(format!(
+                        "no unit in {path}: only a string there names it (setattr?)"
+                    )),
+                    None if classes.is_empty() => {
+                        Meaning::Nothing(format!("{path} binds no such name"))
+                    }
+                    None => Meaning::Nothing("neither the class nor its bases bind it".to_owned()),
+                }
             }
-            meaning => meaning,
         }
     }
 
@@ -86,9 +133,9 @@ impl<'a> Names<'a> {
         })
     }
 
-    fn look_up(&self, root: &str, parts: &[String], hops: usize) -> Meaning {
+    fn look_up(&self, root: &str, parts: &[String], hops: usize) -> Found {
         if hops > MOST_HOPS {
-            return Meaning::Outside;
+            return Found::Outside;
         }
         for length in (1..=parts.len()).rev() {
             let (module, rest) = parts.split_at(length);
@@ -101,48 +148,62 @@ impl<'a> Names<'a> {
             // A package may bind a name that one of its modules has too.
             if let Some((name, package)) = module.split_last()
                 && let Some(package) = self.module(root, package)
-                && let units @ Meaning::Units(_) =
+                && let units @ Found::Units(_) =
                     self.member(root, &package, std::slice::from_ref(name), hops)
             {
                 return units;
             }
-            return Meaning::Module;
+            return Found::Module;
         }
-        Meaning::Outside
+        Found::Outside
     }
 
-    fn member(&self, root: &str, file: &RepoPath, rest: &[String], hops: usize) -> Meaning {
+    fn member(&self, root: &str, file: &RepoPath, rest: &[String], hops: usize) -> Found {
         let units = self.named(file, &rest.join("."));
         if !units.is_empty() {
-            return Meaning::Units(units);
+            return Found::Units(units);
         }
-        let first = &rest[0];
-        let owner = self.index.find(file, first);
-        if let Some(class) = owner {
-            let inherited = self.inherited(class, &rest[1..].join("."));
+        let mut classes = Vec::new();
+        let owner = (1..rest.len())
+            .rev()
+            .find_map(|length| Some((self.index.find(file, &rest[..length].join("."))?, length)));
+        if let Some((owner, length)) = owner {
+            if owner.kind != UnitKind::Class {
+                return Found::Below(owner.id.clone());
+            }
+            let inherited = self.inherited(owner, &rest[length..].join("."), &mut classes);
             if !inherited.is_empty() {
-                return Meaning::Units(inherited);
+                return Found::Units(inherited);
             }
         } else {
+            let first = &rest[0];
+            let mut external = false;
             for import in self.imports(file) {
-                let (module, name) = match import {
-                    (bound, Import::Module(module)) if bound == *first => (module, None),
-                    (bound, Import::Name(module, name)) if bound == *first => (module, Some(name)),
-                    (_, Import::Name(module, name)) if name == "*" => (module, Some(first.clone())),
+                let (module, name, star) = match import {
+                    (bound, Import::Module(module)) if bound == *first => (module, None, false),
+                    (bound, Import::Name(module, name)) if bound == *first => {
+                        (module, Some(name), false)
+                    }
+                    (_, Import::Name(module, name)) if name == "*" => {
+                        (module, Some(first.clone()), true)
+                    }
                     _ => continue,
                 };
                 let mut parts = module;
                 parts.extend(name);
                 parts.extend(rest[1..].iter().cloned());
-                // An absolute import begins with no folder, a relative one with the file's.
                 let found = self.look_up_import(root, file, parts, hops + 1);
-                if matches!(found, Meaning::Units(_) | Meaning::Module) {
-                    return found;
+                match found {
+                    Found::Outside => external |= !star,
+                    Found::Missing(..) => {}
+                    found => return found,
                 }
             }
+            if external {
+                return Found::Outside;
+            }
         }
-        let path = file.clone();
-        Meaning::NoUnit { path, bound: false }
+        Found::Missing(file.clone(), classes)
     }
 
     /// Relative parts begin with dots.
@@ -152,7 +213,7 @@ impl<'a> Names<'a> {
         file: &RepoPath,
         mut parts: Vec<String>,
         hops: usize,
-    ) -> Meaning {
+    ) -> Found {
         let level = parts[0].bytes().take_while(|&b| b == b'.').count();
         if level == 0 {
             return self.look_up(root, &parts, hops);
@@ -185,22 +246,19 @@ impl<'a> Names<'a> {
         named.map(|unit| unit.id.clone()).collect()
     }
 
-    /// The units of a member in the nearest base class that has it.
-    fn inherited(&self, class: &Unit, member: &str) -> Vec<UnitId> {
-        let mut waiting = vec![class.id.clone()];
+    /// The units of a member in the nearest class that has it; `classes` becomes the class and
+    /// its bases.
+    fn inherited(&self, class: &Unit, member: &str, classes: &mut Vec<UnitId>) -> Vec<UnitId> {
+        classes.push(class.id.clone());
         let mut at = 0;
-        while at < waiting.len() {
-            let Some(class) = self.index.unit(&waiting[at]) else {
-                at += 1;
-                continue;
-            };
+        while let Some(class) = classes.get(at).and_then(|id| self.index.unit(id)) {
             let units = self.named(&class.path, &format!("{}.{member}", class.qualname));
             if !units.is_empty() {
                 return units;
             }
             for edge in self.index.edges(&class.id) {
-                if edge.kind == EdgeKind::Inherit && !waiting.contains(&edge.unit) {
-                    waiting.push(edge.unit);
+                if edge.kind == EdgeKind::Inherit && !classes.contains(&edge.unit) {
+                    classes.push(edge.unit);
                 }
             }
             at += 1;
@@ -254,9 +312,30 @@ impl<'a> Names<'a> {
     }
 }
 
+/// How a text seems to bind a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    /// It has the name as a string, as `setattr` wants it.
+    Text,
+    /// A statement binds it.
+    Statement,
+}
+
+/// How a text seems to bind a name, the surest way. In the lines that are `local` only `x.name = `
+/// counts.
+fn binding(lines: &[String], name: &str, local: impl Fn(usize) -> bool) -> Option<Binding> {
+    let mut all = lines.iter().enumerate();
+    if all.any(|(at, line)| binds(line, name, local(at))) {
+        return Some(Binding::Statement);
+    }
+    let quoted = ['"', '\''].map(|quote| format!("{quote}{name}{quote}"));
+    let text = |line: &String| quoted.iter().any(|text| line.contains(text));
+    lines.iter().any(text).then_some(Binding::Text)
+}
+
 /// Whether a line looks as if it defined or bound a name: `def n`, `class n`, `.n =`, `n: T`,
-/// `n, m =`, `for n in`, `as n`, `import n`.
-fn binds(line: &str, name: &str) -> bool {
+/// `n, m =`, `for n in`, `as n`, `import n`; a `local` line only if an attribute of that name.
+fn binds(line: &str, name: &str, local: bool) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(name).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + name.len()..]);
@@ -266,14 +345,18 @@ fn binds(line: &str, name: &str) -> bool {
         let before = before.trim();
         let after = after.trim_start();
         let assigned = after.starts_with('=') && !after.starts_with("==");
+        // `self.a = self.b, self.c = ...`: targets all the way.
+        let targets =
+            |c: char| part(c) || matches!(c, '.' | ',' | ' ' | '*') || (c == '=' && assigned);
+        if local && !(before.ends_with('.') && before.chars().all(targets)) {
+            return false;
+        }
         let head =
             before.is_empty() || before.ends_with('.') || before.ends_with(',') || before == "(";
-        ["def", "class", "as", "for", "import"]
-            .iter()
-            .any(|w| before.ends_with(w))
+        let word = before.split_whitespace().next_back().unwrap_or_default();
+        ["def", "class", "as", "for", "import"].contains(&word)
             || before.contains("import ")
             || (assigned && head)
             || (head && (after.starts_with(':') || (after.starts_with(',') && line.contains('='))))
-            || (before.ends_with(['"', '\'']) && after.starts_with(['"', '\'']))
     })
 }

@@ -11,6 +11,7 @@ use hydra_core::{RepoPath, UnitId, jsonl};
 use hydra_pyindex::{RepoIndex, Unit};
 use serde::{Deserialize, Serialize};
 
+use crate::table::line;
 use crate::{Error, Lines, index, table, word, write_json};
 
 /// What `repoexec` is told.
@@ -113,15 +114,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Error> {
             share,
         ]);
     }
-    println!(
+    let mut out = String::new();
+    line!(
+        out,
         "{} projects, {} targets, {} found\n",
         projects.len(),
         report.targets,
         report.targets_found
     );
-    table::print(&rows);
+    table::rows(&mut out, &rows);
     for miss in &report.misses {
-        println!(
+        line!(
+            out,
             "task {} {} {}:{} {} -> {} ({}, {}{}): {}",
             miss.task,
             miss.project,
@@ -138,6 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Error> {
             miss.reason
         );
     }
+    table::show(&out)?;
     match &arguments.json {
         Some(path) => write_json(path, &report),
         None => Ok(()),

@@ -1,7 +1,30 @@
-//! Plain tables.
+//! Plain tables and lists, built as text and printed at once.
 
-/// Lines of cells, the first one the head; the first column to the left, the others to the right.
-pub(crate) fn print(rows: &[Vec<String>]) {
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write as _};
+
+use crate::Error;
+
+/// Appends a line. Writing to memory can't fail.
+macro_rules! line {
+    ($out:expr $(, $($text:tt)+)?) => {{
+        use std::fmt::Write as _;
+        let _ = writeln!($out $(, $($text)+)?);
+    }};
+}
+pub(crate) use line;
+
+/// Prints a text; somebody who stopped reading is no error.
+pub(crate) fn show(text: &str) -> Result<(), Error> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Print(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Appends lines of cells, the first one the head; the first column to the left, the others to
+/// the right.
+pub(crate) fn rows(out: &mut String, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -13,14 +36,14 @@ pub(crate) fn print(rows: &[Vec<String>]) {
         for (column, cell) in row.iter().enumerate() {
             let width = widths[column];
             if column == 0 {
-                line.push_str(&format!("{cell:<width$}"));
+                let _ = write!(line, "{cell:<width$}");
             } else {
-                line.push_str(&format!("  {cell:>width$}"));
+                let _ = write!(line, "  {cell:>width$}");
             }
         }
-        println!("{}", line.trim_end());
+        line!(out, "{}", line.trim_end());
     }
-    println!();
+    line!(out);
 }
 
 /// A share with four digits, `-` of nothing.

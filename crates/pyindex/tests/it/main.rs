@@ -1,0 +1,4 @@
+//! The index, from outside.
+
+mod edges;
+mod resolution;
