@@ -938,8 +938,8 @@ impl<'a> Lowering<'a> {
                 let name = self.intern(&name.id);
                 self.store_name(name, known, range, how);
             }
-            Expr::Tuple(e) => self.store_parts(&e.elts, range, how),
-            Expr::List(e) => self.store_parts(&e.elts, range, how),
+            Expr::Tuple(e) => self.store_parts(&e.elts, known, range, how),
+            Expr::List(e) => self.store_parts(&e.elts, known, range, how),
             Expr::Starred(e) => self.store(&e.value, &[], range, how),
             Expr::Attribute(attribute) => {
                 self.expression(target, EdgeKind::Write);
@@ -955,9 +955,19 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn store_parts(&mut self, parts: &[Expr], range: TextRange, how: Store) {
+    /// Each part may be whatever the whole holds, or what an iterator of tuples is known to give.
+    fn store_parts(&mut self, parts: &[Expr], known: &[Binding], range: TextRange, how: Store) {
+        let known: Values = known
+            .iter()
+            .filter_map(|value| match value {
+                Binding::Items(used) => Some(Binding::Of(*used)),
+                Binding::Of(used) => Some(Binding::Element(*used)),
+                Binding::Element(_) => Some(*value),
+                _ => None,
+            })
+            .collect();
         for part in parts {
-            self.store(part, &[], range, how);
+            self.store(part, &known, range, how);
         }
     }
 

@@ -147,16 +147,32 @@ enum Value {
     Bases(Place),
     /// A function, and the class that it is a method of where it was looked up.
     Function(Place, Option<Place>),
-    /// `list[C]`
-    Elements(Place),
+    /// `list[C]`, or a list of the classes themselves.
+    Elements(Held),
     /// `dict[str, C]`
-    Mapping(Place),
+    Mapping(Held),
     /// What an async function gives before it is awaited.
     Awaitable(Place),
     /// A method of a container: called, it gives an instance.
-    Gives(Place),
+    Gives(Held),
     /// A method of a container: called, it gives all instances.
-    GivesAll(Place),
+    GivesAll(Held),
+}
+
+/// What a container holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Instances(Place),
+    Classes(Place),
+}
+
+impl Held {
+    fn value(self) -> Value {
+        match self {
+            Self::Instances(class) => Value::Instance(class, Via::Inferred),
+            Self::Classes(class) => Value::Class(class, Via::Inferred),
+        }
+    }
 }
 
 /// How a class or instance was come by; it decides the provenance of its attributes.
@@ -377,6 +393,14 @@ impl<'w, W: World> Resolver<'w, W> {
                     },
                 }
             }
+            if number == 0 && used.root == Root::Super {
+                // `super().m` uses the base class that has it.
+                for ((file, unit), _) in &next.reached {
+                    let parent = self.outline(*file).facts.units[*unit as usize].parent;
+                    let base = parent.map(|class| ((*file, class), Provenance::SelfMember));
+                    note(-1, &base.into_iter().collect(), false);
+                }
+            }
             note(number as i32, &next.reached, false);
             note(number as i32, &implied, true);
             values = next.values;
@@ -587,10 +611,19 @@ impl<'w, W: World> Resolver<'w, W> {
                     worth.push(Value::Instance(class, Via::Inferred));
                 }
                 (Binding::Items(_), Value::Instance(class, _)) => {
-                    worth.push(Value::Elements(class));
+                    worth.push(Value::Elements(Held::Instances(class)));
+                }
+                (Binding::Items(_), Value::Class(class, _)) => {
+                    worth.push(Value::Elements(Held::Classes(class)));
                 }
                 (Binding::MapItems(_), Value::Instance(class, _)) => {
-                    worth.push(Value::Mapping(class));
+                    worth.push(Value::Mapping(Held::Instances(class)));
+                }
+                (Binding::MapItems(_), Value::Class(class, _)) => {
+                    worth.push(Value::Mapping(Held::Classes(class)));
+                }
+                (Binding::Element(_) | Binding::Entered(_), Value::Elements(held)) => {
+                    worth.push(held.value());
                 }
                 (Binding::Of(_), Value::Class(class, _))
                 | (Binding::AnnotatedClass(_), Value::Class(class, _)) => {
@@ -598,21 +631,20 @@ impl<'w, W: World> Resolver<'w, W> {
                 }
                 (Binding::Of(_), Value::Instance(class, _))
                 | (Binding::Annotated(_), Value::Class(class, _))
-                | (Binding::Element(_), Value::Elements(class) | Value::Class(class, _))
-                | (Binding::Entered(_), Value::Elements(class)) => {
+                | (Binding::Element(_), Value::Class(class, _)) => {
                     worth.push(Value::Instance(class, Via::Inferred));
                 }
                 (Binding::AnnotatedElements(_), Value::Class(class, _)) => {
-                    worth.push(Value::Elements(class));
+                    worth.push(Value::Elements(Held::Instances(class)));
                 }
                 (Binding::AnnotatedValues(_), Value::Class(class, _)) => {
-                    worth.push(Value::Mapping(class));
+                    worth.push(Value::Mapping(Held::Instances(class)));
                 }
                 (Binding::Of(_), other) => worth.push(other),
                 (Binding::Element(_), Value::Instance(class, _)) => {
                     for given in self.special(class, &["__iter__", "__aiter__"]) {
-                        if let Value::Elements(class) = given {
-                            worth.push(Value::Instance(class, Via::Inferred));
+                        if let Value::Elements(held) = given {
+                            worth.push(held.value());
                         }
                     }
                 }
@@ -743,11 +775,8 @@ impl<'w, W: World> Resolver<'w, W> {
                 }
                 (called.reached, given)
             }
-            Value::Gives(class) => (
-                Reach::new(),
-                smallvec![Value::Instance(class, Via::Inferred)],
-            ),
-            Value::GivesAll(class) => (Reach::new(), smallvec![Value::Elements(class)]),
+            Value::Gives(held) => (Reach::new(), smallvec![held.value()]),
+            Value::GivesAll(held) => (Reach::new(), smallvec![Value::Elements(held)]),
             _ => (Reach::new(), Values::new()),
         }
     }
@@ -755,9 +784,7 @@ impl<'w, W: World> Resolver<'w, W> {
     fn subscript(&mut self, value: Value) -> Values {
         match value {
             Value::Class(..) => smallvec![value],
-            Value::Elements(class) | Value::Mapping(class) => {
-                smallvec![Value::Instance(class, Via::Inferred)]
-            }
+            Value::Elements(held) | Value::Mapping(held) => smallvec![held.value()],
             Value::Instance(class, _) => self.special(class, &["__getitem__"]),
             _ => Values::new(),
         }
@@ -769,10 +796,10 @@ impl<'w, W: World> Resolver<'w, W> {
             Value::Class(class, via) => self.class_attribute(class, name, false, false, via),
             Value::Instance(class, via) => self.class_attribute(class, name, true, false, via),
             Value::Bases(class) => self.class_attribute(class, name, true, true, Via::Receiver),
-            Value::Mapping(class) | Value::Elements(class) => {
+            Value::Mapping(held) | Value::Elements(held) => {
                 let method = match name {
-                    "get" | "pop" | "popleft" | "setdefault" => Value::Gives(class),
-                    "values" | "copy" => Value::GivesAll(class),
+                    "get" | "pop" | "popleft" | "setdefault" => Value::Gives(held),
+                    "values" | "copy" => Value::GivesAll(held),
                     _ => return Meaning::default(),
                 };
                 Meaning {

@@ -9,7 +9,6 @@ use hydra_core::records::UnitKind;
 use hydra_core::{RepoPath, UnitId};
 use hydra_pyindex::{EdgeKind, RepoIndex, Unit};
 
-
 /// Re-exports of re-exports; more is a circle.
 const MOST_HOPS: usize = 12;
 

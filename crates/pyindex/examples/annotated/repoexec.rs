@@ -162,7 +162,8 @@ fn measure(
     report.targets_found += usize::from(target.is_some());
     let used: Vec<UnitId> = target
         .map(|target| {
-            index.edges(&target.id)
+            index
+                .edges(&target.id)
                 .into_iter()
                 .map(|edge| edge.unit)
                 .collect()
