@@ -30,6 +30,7 @@ mod lower;
 mod modules;
 mod outline;
 mod parse;
+pub mod released;
 mod resolve;
 mod rustpython;
 mod source;

@@ -138,7 +138,7 @@ mod tests {
     fn a_broken_file_keeps_what_parses_and_says_where_it_breaks() {
         let text =
             "def good():\n    return 1\n\nprint 'python 2'\n\ndef also(x):\n    return good()\n";
-        let outline = outline(Parser::Ruff, text).unwrap();
+        let outline = outline(Parser::Ruff, text).expect("what parses is kept");
         let names: Vec<&str> = outline.facts.units.iter().map(|u| &*u.name).collect();
         assert_eq!(names, ["good", "also"]);
         assert!(outline.facts.broken.is_some_and(|b| b.contains("line 4")));

@@ -359,18 +359,12 @@ impl Seen<'_> {
             });
         }
         for edge in &used {
-            self.judge(edge, &annotated, lines, report);
+            self.judge(edge, &annotated, report);
         }
     }
 
     /// Whether an edge is annotated.
-    fn judge(
-        &self,
-        edge: &Edge,
-        annotated: &BTreeSet<UnitId>,
-        lines: &mut Lines<'_>,
-        report: &mut Report,
-    ) {
+    fn judge(&self, edge: &Edge, annotated: &BTreeSet<UnitId>, report: &mut Report) {
         let Some(unit) = self.index.unit(&edge.unit) else {
             return;
         };
