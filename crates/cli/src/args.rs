@@ -74,6 +74,8 @@ pub enum Command {
     Mine(MineArgs),
     /// Show the units and dependencies of one repository.
     Index(IndexArgs),
+    /// Show what one function depends on, and why.
+    Deps(DepsArgs),
     /// Turn a corpus into (query, candidate, label) pairs (Algorithm 1).
     Pairs(PairsArgs),
     /// Train the dependency-aware retriever (DAR).
@@ -132,9 +134,67 @@ pub struct MineArgs {
 pub struct IndexArgs {
     /// The repository.
     pub repository: PathBuf,
-    /// Write every unit with its dependencies here, one JSON object a line.
-    #[arg(long, value_name = "FILE")]
+    /// Write every unit with its edges here, one JSON object a line; as released, the folder of
+    /// dependency_graph.json and external_knowledge.json.
+    #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+    /// The rules: right ones, or those of the paper's released indexer.
+    #[arg(long, value_enum, default_value = "faithful")]
+    pub mode: IndexMode,
+    /// How to read it.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// Whose rules an index follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IndexMode {
+    /// Scopes, imports, classes and types as Python has them.
+    Faithful,
+    /// By name, as the paper's released indexer does.
+    AsReleased,
+}
+
+/// Arguments of `deps`.
+#[derive(Debug, Args)]
+pub struct DepsArgs {
+    /// The repository.
+    pub repository: PathBuf,
+    /// The unit: `path/to/file.py:function`, `path/to/file.py:Class.method`.
+    #[arg(value_name = "FILE:NAME")]
+    pub target: String,
+    /// How many steps to follow.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = positive)]
+    pub depth: usize,
+    /// How to read the repository.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How a repository is read.
+#[derive(Debug, Args)]
+pub struct ReadingArgs {
+    /// What parses the files.
+    #[arg(long, value_enum, default_value = "ruff")]
+    pub parser: ParserArg,
+    /// Skip larger files [default: 2097152].
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<u64>,
+    /// Where earlier indexes are kept [default: index.sqlite in the user's cache folder].
+    #[arg(long, value_name = "FILE", env = "HYDRA_INDEX_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// Neither use nor keep earlier indexes.
+    #[arg(long, conflicts_with = "cache")]
+    pub no_cache: bool,
+}
+
+/// What parses Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ParserArg {
+    /// ruff's parser: the newest grammar, and what parses in a broken file is kept.
+    Ruff,
+    /// rustpython-parser: Python 3.12 without PEP 701; broken files are left out.
+    Rustpython,
 }
 
 /// Arguments of `pairs`.

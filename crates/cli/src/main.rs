@@ -7,6 +7,7 @@
 mod args;
 mod benchmark;
 mod evaluate;
+mod indexing;
 mod progress;
 mod reproduce;
 mod settings;
@@ -142,7 +143,8 @@ fn run(cli: Cli) -> anyhow::Result<Done> {
     };
     match command {
         Command::Mine(args) => training::mine(&context, &args),
-        Command::Index(args) => training::index(&context, &args),
+        Command::Index(args) => indexing::index(&context, &args),
+        Command::Deps(args) => indexing::deps(&context, &args),
         Command::Pairs(args) => training::pairs(&context, &args),
         Command::Train(args) => training::train(&context, &args),
         Command::Threshold(args) => training::threshold(&context, &args),

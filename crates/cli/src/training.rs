@@ -1,17 +1,16 @@
-//! From sources to a trained retriever: `mine`, `index`, `pairs`, `train`, `threshold`.
+//! From sources to a trained retriever: `mine`, `pairs`, `train`, `threshold`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hydra_core::records::ThresholdTable;
-use hydra_core::{Mode, Progress, RunDir, RunSpec, jsonl, read_json, write_json};
+use hydra_core::{Mode, Progress, RunDir, RunSpec, read_json, write_json};
 use hydra_dar::{Cpu, CpuTraining, DarScorer, EncoderConfig, Pair, TrainSummary};
 use hydra_dataset::{PairsConfig, PairsSummary, Split, read_pairs};
 use hydra_mine::{MineConfig, mine_folder, mine_wheels};
-use hydra_pyindex::RepoIndex;
 use serde_json::json;
 
-use crate::args::{IndexArgs, MineArgs, PairsArgs, Source, SplitArg, ThresholdArgs, TrainArgs};
+use crate::args::{MineArgs, PairsArgs, Source, SplitArg, ThresholdArgs, TrainArgs};
 use crate::{Context, Done, usage};
 
 /// `hydra mine`.
@@ -106,45 +105,6 @@ fn refuse_strange(out: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// `hydra index`.
-pub fn index(context: &Context, args: &IndexArgs) -> anyhow::Result<Done> {
-    let index = RepoIndex::build(&args.repository, &context.bars)?;
-    if let Some(out) = &args.out {
-        let records = index
-            .units()
-            .map(|unit| json!({"unit": unit, "dependencies": index.dependencies(&unit.id)}));
-        jsonl::write(out, records)?;
-    }
-    let mut kinds = std::collections::BTreeMap::<String, usize>::new();
-    let mut edges = 0;
-    for unit in index.units() {
-        let kind = serde_json::to_value(unit.kind)?;
-        *kinds
-            .entry(kind.as_str().unwrap_or("unit").to_owned())
-            .or_default() += 1;
-        edges += index.dependencies(&unit.id).len();
-    }
-    for skipped in index.skipped() {
-        context
-            .bars
-            .warn(&format!("skipped {}: {}", skipped.path, skipped.reason));
-    }
-    let files = index.files().count();
-    let listed: Vec<_> = kinds
-        .iter()
-        .map(|(kind, n)| format!("{n} {kind}"))
-        .collect();
-    context.show(
-        &json!({"files": files, "units": kinds, "dependencies": edges, "skipped": index.skipped()}),
-        &format!(
-            "{files} files, {}, {edges} dependencies, {} files skipped",
-            listed.join(", "),
-            index.skipped().len()
-        ),
-    );
-    Ok(Done::All)
 }
 
 /// `hydra pairs`.

@@ -41,6 +41,12 @@ pub(crate) fn queries(index: &RepoIndex, part: Part) -> Vec<Query<'_>> {
             .dependencies(&unit.id)
             .into_iter()
             .map(|d| d.unit)
+            // An attribute is part of its class, and no candidate of its own.
+            .filter(|id| {
+                index
+                    .unit(id)
+                    .is_some_and(|u| u.kind != UnitKind::Attribute)
+            })
             .collect();
         if unit.docstring.is_none() && needed.is_empty() {
             return None;
