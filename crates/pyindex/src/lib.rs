@@ -23,7 +23,6 @@
 //! ```
 
 mod cache;
-mod expressions;
 mod index;
 mod load;
 mod lower;

@@ -1,20 +1,17 @@
-//! A syntax tree into an [`crate::outline::Outline`]: expressions, annotations and patterns.
+//! Expressions: every use of a name, and what a value may be.
 
-use ruff_python_ast::{self as ast, Expr, Pattern};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
+use super::assignments::{Store, elements, with_uses};
+use super::{Lowering, Values};
 use crate::EdgeKind;
-use crate::lower::{Lowering, Store, Values, elements, with_uses};
 use crate::outline::{Binding, Root, ScopeKind, Step, Sym, Use, UseId};
-use crate::source::last_name;
 
 /// The stack that must be left for an expression, and what is added when it isn't: a generated
 /// file may nest deeper than any thread's stack.
-const STACK_LEFT: usize = 128 << 10;
-const STACK_MORE: usize = 4 << 20;
-/// A longer string is no annotation.
-const MAX_ANNOTATION: usize = 400;
+pub(super) const STACK_LEFT: usize = 128 << 10;
+pub(super) const STACK_MORE: usize = 4 << 20;
 
 /// A long literal's first items stand for all.
 const MAX_ITEMS: usize = 8;
@@ -28,7 +25,7 @@ struct Chain<'e> {
 }
 
 impl Lowering<'_> {
-    pub(crate) fn expressions<'e>(
+    pub(super) fn expressions<'e>(
         &mut self,
         expressions: impl IntoIterator<Item = &'e Expr>,
         kind: EdgeKind,
@@ -40,7 +37,7 @@ impl Lowering<'_> {
 
     /// Notes every use in an expression; gives those that its value may come from. `kind` is how
     /// the outermost name is used.
-    pub(crate) fn expression(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
+    pub(super) fn expression(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
         self.depth += 1;
         let values = if self.depth.is_multiple_of(16) {
             stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.visit(expression, kind))
@@ -51,7 +48,7 @@ impl Lowering<'_> {
         values
     }
 
-    fn visit(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
+    pub(super) fn visit(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
         // Inside an annotation every name is part of the annotation.
         let inner = match kind {
             EdgeKind::Annotate => kind,
@@ -176,7 +173,7 @@ impl Lowering<'_> {
     }
 
     /// A list, tuple or set of expressions.
-    fn items(&mut self, all: &[Expr], kind: EdgeKind) -> Values {
+    pub(super) fn items(&mut self, all: &[Expr], kind: EdgeKind) -> Values {
         let mut values = Values::new();
         for one in all {
             let given = self.expression(one, kind);
@@ -185,7 +182,11 @@ impl Lowering<'_> {
         values
     }
 
-    fn interpolated(&mut self, element: &ast::InterpolatedStringElement, kind: EdgeKind) {
+    pub(super) fn interpolated(
+        &mut self,
+        element: &ast::InterpolatedStringElement,
+        kind: EdgeKind,
+    ) {
         if let ast::InterpolatedStringElement::Interpolation(inner) = element {
             self.expression(&inner.expression, kind);
             if let Some(spec) = &inner.format_spec {
@@ -197,7 +198,7 @@ impl Lowering<'_> {
     }
 
     /// A chain is one use; what it is called with and subscripted by are uses of their own.
-    fn chain(&mut self, expression: &Expr, kind: EdgeKind, inner: EdgeKind) -> Values {
+    pub(super) fn chain(&mut self, expression: &Expr, kind: EdgeKind, inner: EdgeKind) -> Values {
         if let Expr::Call(call) = expression
             && let Some(values) = self.named_attribute(call, inner)
         {
@@ -290,91 +291,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// `isinstance(x, C)`, `issubclass(x, C)` in a function: the local name may be a C. `from` is
-    /// the first use of the arguments.
-    fn narrow(&mut self, call: &ast::ExprCall, from: UseId) {
-        let [Expr::Name(object), classes] = &*call.arguments.args else {
-            return;
-        };
-        let known = match &*call.func {
-            Expr::Name(name) if &*name.id == "isinstance" => Binding::Annotated,
-            Expr::Name(name) if &*name.id == "issubclass" => Binding::AnnotatedClass,
-            _ => return,
-        };
-        let classes = match classes {
-            Expr::Tuple(all) => &all.elts[..],
-            one => std::slice::from_ref(one),
-        };
-        let named = |class: &Expr| matches!(class, Expr::Name(_) | Expr::Attribute(_));
-        if classes.iter().all(named) {
-            // The object is the first use, its classes are the next ones.
-            let last = self.body.uses.len() as UseId;
-            self.narrow_to(object, from + 1..last, known);
-        }
-    }
-
-    /// `type(x) is C`, `type(x) == C`
-    fn narrow_type(&mut self, test: &ast::ExprCompare, class: &Values) {
-        let (Expr::Call(call), [Expr::Name(_) | Expr::Attribute(_)]) =
-            (&*test.left, &*test.comparators)
-        else {
-            return;
-        };
-        let is_type = matches!(&*call.func, Expr::Name(name) if &*name.id == "type");
-        let same = matches!(test.ops[..], [ast::CmpOp::Is | ast::CmpOp::Eq]);
-        if let (true, true, [Expr::Name(object)], [Binding::Of(class)]) =
-            (is_type, same, &*call.arguments.args, &class[..])
-        {
-            self.narrow_to(object, *class..class + 1, Binding::Annotated);
-        }
-    }
-
-    fn narrow_to(
-        &mut self,
-        object: &ast::ExprName,
-        classes: std::ops::Range<UseId>,
-        known: fn(UseId) -> Binding,
-    ) {
-        let name = self.intern(&object.id);
-        if self.kind_of(self.scope) == ScopeKind::Function && self.is_bound(name) {
-            for class in classes {
-                self.bind(name, known(class));
-            }
-        }
-    }
-
-    /// `getattr(x, "name", default)` with a literal name: a use of `x.name`.
-    fn named_attribute(&mut self, call: &ast::ExprCall, kind: EdgeKind) -> Option<Values> {
-        let (object, name, default) = match &*call.arguments.args {
-            [object, Expr::StringLiteral(name)] => (object, name, None),
-            [object, Expr::StringLiteral(name), default] => (object, name, Some(default)),
-            _ => return None,
-        };
-        let is_getattr = matches!(&*call.func, Expr::Name(name) if &*name.id == "getattr");
-        if !is_getattr || !matches!(object, Expr::Name(_) | Expr::Attribute(_)) {
-            return None;
-        }
-        let mut values = self.expression(object, kind);
-        if let [Binding::Of(number)] = values[..]
-            && let Some(used) = self.body.uses.get(number as usize).copied()
-        {
-            let steps = self.body.steps_of(&used).to_vec();
-            let first_step = self.body.steps.len() as u32;
-            self.body.steps.extend(steps);
-            let name = self.intern(name.value.to_str());
-            self.body.steps.push(Step::Attribute(name));
-            self.body.uses[number as usize] = Use {
-                first_step,
-                steps: used.steps + 1,
-                ..used
-            };
-        }
-        if let Some(default) = default {
-            values.extend(self.expression(default, kind));
-        }
-        Some(values)
-    }
-
     /// The root is no name: only what stands in the brackets is used.
     fn inside<'e>(&mut self, links: &[&'e Expr], inner: EdgeKind) -> Option<Chain<'e>> {
         for link in links.iter().rev() {
@@ -383,7 +299,7 @@ impl Lowering<'_> {
         None
     }
 
-    fn arguments(&mut self, link: &Expr, inner: EdgeKind) {
+    pub(super) fn arguments(&mut self, link: &Expr, inner: EdgeKind) {
         match link {
             Expr::Call(e) => {
                 self.expressions(&*e.arguments.args, inner);
@@ -399,7 +315,7 @@ impl Lowering<'_> {
     }
 
     /// `(name := value)` binds in the function around the comprehensions.
-    fn walrus(&mut self, target: &Expr, values: &[Binding]) {
+    pub(super) fn walrus(&mut self, target: &Expr, values: &[Binding]) {
         let scope = self.scope;
         while self.kind_of(self.scope) == ScopeKind::Comprehension {
             let parent = self.body.scopes[self.scope as usize].parent;
@@ -409,7 +325,7 @@ impl Lowering<'_> {
         self.scope = scope;
     }
 
-    fn comprehension(
+    pub(super) fn comprehension(
         &mut self,
         generators: &[ast::Comprehension],
         key: Option<&Expr>,
@@ -442,7 +358,7 @@ impl Lowering<'_> {
     }
 
     /// `global name; name = ...` in a function.
-    pub(crate) fn note_write(&mut self, name: Sym, range: TextRange) {
+    pub(super) fn note_write(&mut self, name: Sym, range: TextRange) {
         self.body.uses.push(Use {
             owner: self.owner,
             scope: self.scope,
@@ -453,177 +369,6 @@ impl Lowering<'_> {
             event: self.event,
             at: range.start().to_u32(),
         });
-    }
-
-    /// Reads an annotation: every name in it is used; gives what a value of it is.
-    pub(crate) fn annotation(&mut self, annotation: &Expr) -> Vec<Binding> {
-        self.depth += 1;
-        let known = if self.depth.is_multiple_of(16) {
-            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.annotated(annotation))
-        } else {
-            self.annotated(annotation)
-        };
-        self.depth -= 1;
-        known
-    }
-
-    fn annotated(&mut self, annotation: &Expr) -> Vec<Binding> {
-        match annotation {
-            Expr::StringLiteral(e) => self.string_annotation(e),
-            Expr::BinOp(e) if e.op == ast::Operator::BitOr => {
-                let mut known = self.annotation(&e.left);
-                known.extend(self.annotation(&e.right));
-                known
-            }
-            Expr::Subscript(e) => self.generic(e),
-            Expr::Name(_) | Expr::Attribute(_) => {
-                if last_name(annotation) == Some("Self") {
-                    self.expression(annotation, EdgeKind::Annotate);
-                    return vec![Binding::AnnotatedSelf];
-                }
-                let values = self.expression(annotation, EdgeKind::Annotate);
-                with_uses(&values, Binding::Annotated).into_vec()
-            }
-            other => {
-                self.expression(other, EdgeKind::Annotate);
-                Vec::new()
-            }
-        }
-    }
-
-    /// `Optional[C]`, `list[C]`, `type[C]`, `Base[C]`, ...
-    fn generic(&mut self, annotation: &ast::ExprSubscript) -> Vec<Binding> {
-        let base = self.expression(&annotation.value, EdgeKind::Annotate);
-        let arguments: &[Expr] = match &*annotation.slice {
-            Expr::Tuple(all) => &all.elts,
-            one => std::slice::from_ref(one),
-        };
-        let name = last_name(&annotation.value).unwrap_or_default();
-        if matches!(name, "Literal") {
-            // Strings in a Literal are values, not annotations.
-            self.expressions(arguments, EdgeKind::Read);
-            return Vec::new();
-        }
-        if name == "Annotated" {
-            let known = arguments.first().map(|a| self.annotation(a));
-            let outer = std::mem::replace(&mut self.strings_are_data, true);
-            self.expressions(arguments.iter().skip(1), EdgeKind::Annotate);
-            self.strings_are_data = outer;
-            return known.unwrap_or_default();
-        }
-        let known: Vec<Vec<Binding>> = arguments.iter().map(|a| self.annotation(a)).collect();
-        let wrap = |given: Option<&Vec<Binding>>, with: fn(UseId) -> Binding| {
-            let given = given.map(Vec::as_slice).unwrap_or_default();
-            let wrapped = given.iter().filter_map(|b| match b {
-                Binding::Annotated(used) => Some(with(*used)),
-                _ => None,
-            });
-            wrapped.collect()
-        };
-        match name {
-            "Optional" | "Union" => known.concat(),
-            "Final" | "ClassVar" | "Required" | "NotRequired" | "ReadOnly" | "InitVar"
-            | "Awaitable" | "TypeGuard" => known.into_iter().next().unwrap_or_default(),
-            "Coroutine" => known.into_iter().next_back().unwrap_or_default(),
-            "type" | "Type" => wrap(known.first(), Binding::AnnotatedClass),
-            "list" | "List" | "set" | "Set" | "frozenset" | "FrozenSet" | "tuple" | "Tuple"
-            | "deque" | "Deque" | "Sequence" | "MutableSequence" | "Iterable" | "Iterator"
-            | "Collection" | "Generator" | "AsyncIterable" | "AsyncIterator" | "AsyncGenerator"
-            | "AbstractSet" | "MutableSet" | "KeysView" | "ValuesView" => {
-                wrap(known.first(), Binding::AnnotatedElements)
-            }
-            "dict"
-            | "Dict"
-            | "Mapping"
-            | "MutableMapping"
-            | "defaultdict"
-            | "DefaultDict"
-            | "OrderedDict"
-            | "ChainMap"
-            | "WeakValueDictionary" => wrap(known.last(), Binding::AnnotatedValues),
-            _ => with_uses(&base, Binding::Annotated).into_vec(),
-        }
-    }
-
-    /// `def f(x: "Config")`: the text is an expression. One that is none names nothing.
-    fn string_annotation(&mut self, literal: &ast::ExprStringLiteral) -> Vec<Binding> {
-        let text = literal.value.to_str();
-        if text.len() > MAX_ANNOTATION || self.strings_are_data {
-            return Vec::new();
-        }
-        let parsed = parse_unchecked(text.trim(), ParseOptions::from(Mode::Expression));
-        if !parsed.errors().is_empty() {
-            return Vec::new();
-        }
-        let ast::Mod::Expression(parsed) = parsed.into_syntax() else {
-            return Vec::new();
-        };
-        if parsed.body.is_string_literal_expr() {
-            return Vec::new();
-        }
-        let from = self.body.uses.len();
-        let known = self.annotation(&parsed.body);
-        // Positions inside the string mean nothing in the file.
-        for used in &mut self.body.uses[from..] {
-            used.at = literal.range.start().to_u32();
-        }
-        known
-    }
-
-    /// Binds the names of a pattern; `subject` is what is known of what it is matched with.
-    pub(crate) fn pattern(&mut self, pattern: &Pattern, subject: &[Binding]) {
-        self.depth += 1;
-        if self.depth.is_multiple_of(16) {
-            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.matched(pattern, subject));
-        } else {
-            self.matched(pattern, subject);
-        }
-        self.depth -= 1;
-    }
-
-    fn matched(&mut self, pattern: &Pattern, subject: &[Binding]) {
-        match pattern {
-            Pattern::MatchValue(p) => {
-                self.expression(&p.value, EdgeKind::Read);
-            }
-            Pattern::MatchSingleton(_) => {}
-            Pattern::MatchSequence(p) => p.patterns.iter().for_each(|p| self.pattern(p, &[])),
-            Pattern::MatchMapping(p) => {
-                self.expressions(&p.keys, EdgeKind::Read);
-                p.patterns.iter().for_each(|p| self.pattern(p, &[]));
-                self.capture(p.rest.as_ref(), &[]);
-            }
-            Pattern::MatchClass(p) => {
-                self.expression(&p.cls, EdgeKind::Read);
-                p.arguments
-                    .patterns
-                    .iter()
-                    .for_each(|p| self.pattern(p, &[]));
-                for keyword in &p.arguments.keywords {
-                    self.pattern(&keyword.pattern, &[]);
-                }
-            }
-            Pattern::MatchStar(p) => self.capture(p.name.as_ref(), &[]),
-            Pattern::MatchAs(p) => match &p.pattern {
-                Some(inner) => {
-                    let from = self.body.uses.len() as UseId;
-                    self.pattern(inner, subject);
-                    // `case C(...) as c`: the class is the first use in the pattern.
-                    let class = matches!(**inner, Pattern::MatchClass(_));
-                    let known = [Binding::Annotated(from)];
-                    self.capture(p.name.as_ref(), if class { &known } else { &[] });
-                }
-                None => self.capture(p.name.as_ref(), subject),
-            },
-            Pattern::MatchOr(p) => p.patterns.iter().for_each(|p| self.pattern(p, subject)),
-        }
-    }
-
-    fn capture(&mut self, name: Option<&ast::Identifier>, known: &[Binding]) {
-        if let Some(name) = name {
-            let name = self.intern(&name.id);
-            self.bind_all(name, known);
-        }
     }
 }
 

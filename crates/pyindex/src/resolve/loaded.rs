@@ -1,0 +1,104 @@
+//! An outline with what makes look-ups in it fast.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::outline::{
+    Binding, Body, Bound, BoundIndex, Facts, Local, Outline, ScopeId, ScopeKind, Sym,
+};
+
+/// An outline with what makes look-ups in it fast.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub facts: Arc<Facts>,
+    pub body: Body,
+    bounds: BoundIndex,
+    /// The scope of each class.
+    pub(super) class_scopes: FxHashMap<Local, ScopeId>,
+}
+
+impl Loaded {
+    pub fn new(outline: Outline) -> Self {
+        let Outline { facts, body } = outline;
+        Self::with_facts(Arc::new(facts), body)
+    }
+
+    pub fn with_facts(facts: Arc<Facts>, body: Body) -> Self {
+        let class_scopes = body
+            .scopes
+            .iter()
+            .enumerate()
+            .filter(|(_, scope)| scope.kind == ScopeKind::Class)
+            .filter_map(|(number, scope)| Some((scope.unit?, number as ScopeId)))
+            .collect();
+        Self {
+            bounds: BoundIndex::new(&body.bound),
+            facts,
+            body,
+            class_scopes,
+        }
+    }
+
+    /// The bindings of a name in a scope, the last one first.
+    pub(super) fn bounds_of(&self, scope: ScopeId, name: Sym) -> impl Iterator<Item = &Bound> {
+        self.bounds.of(&self.body.bound, scope, name)
+    }
+
+    /// What a name may be bound to when it is looked up in a scope from elsewhere, in source
+    /// order: in a function everything; in a module or class the last unconditional binding and
+    /// the conditional ones behind it.
+    pub(super) fn visible(
+        &self,
+        scope: ScopeId,
+        name: Sym,
+        instance: bool,
+        before: Option<u32>,
+    ) -> SmallVec<[Bound; 4]> {
+        let ordered = self.is_ordered(scope);
+        let mut found: SmallVec<[Bound; 4]> = SmallVec::new();
+        let mut last = None;
+        for bound in self.bounds_of(scope, name) {
+            let later = before.is_some_and(|event| bound.event >= event);
+            if later || bound.instance && !instance {
+                continue;
+            }
+            if last.is_some_and(|event| bound.event != event) {
+                break;
+            }
+            // `import a.b` and `import a.c` both make `a` what it is.
+            let adds = matches!(bound.binding, Binding::Package(_));
+            if ordered && !bound.conditional && !adds {
+                last = Some(bound.event);
+            }
+            if bound.binding != Binding::Deleted || !ordered {
+                found.push(*bound);
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// Whether the statements of a scope run in their order, each seeing what was bound before.
+    pub(super) fn is_ordered(&self, scope: ScopeId) -> bool {
+        matches!(
+            self.body.scopes[scope as usize].kind,
+            ScopeKind::Module | ScopeKind::Class
+        )
+    }
+
+    /// Whether nothing is known of what a name of a function is bound to.
+    pub(super) fn says_nothing(&self, scope: ScopeId, name: Sym) -> bool {
+        let mut bounds = self.bounds_of(scope, name);
+        bounds.all(|bound| matches!(bound.binding, Binding::Value | Binding::Deleted))
+    }
+
+    /// When a name was bound first and last in a scope.
+    pub(super) fn events(&self, scope: ScopeId, name: Sym) -> Option<(u32, u32)> {
+        let mut bounds = self.bounds_of(scope, name);
+        let mut bounds = bounds.by_ref().filter(|bound| !bound.instance);
+        let last = bounds.next()?.event;
+        Some((bounds.last().map_or(last, |bound| bound.event), last))
+    }
+}

@@ -1,0 +1,166 @@
+//! Names, by scopes and bindings.
+
+use std::rc::Rc;
+
+use super::value::{Meaning, Value, Via};
+use super::{Loaded, Memo, Place, Resolver, World};
+use crate::modules::Found;
+use crate::outline::{Binding, Bound, ScopeId, ScopeKind, Sym, Use};
+use crate::unit::{EdgeKind, Provenance};
+
+impl<W: World> Resolver<'_, W> {
+    /// The name at the root of a use. A module or class body sees what was bound before, if
+    /// anything was.
+    pub(super) fn root(&mut self, file: u32, used: &Use, name: Sym) -> Rc<Meaning> {
+        let outline = self.outline(file);
+        // Annotations are evaluated later, if ever.
+        let forward = used.kind == EdgeKind::Annotate;
+        if outline.is_ordered(used.scope)
+            && let Some((first, last)) = outline.events(used.scope, name)
+            && last >= used.event
+        {
+            if first < used.event {
+                let bounds = outline.visible(used.scope, name, false, Some(used.event));
+                return Rc::new(self.bindings(file, &bounds));
+            }
+            let outer = outline.body.scopes[used.scope as usize].parent;
+            if let Some(outer) = outer.filter(|_| !forward) {
+                // A class body that has not bound the name yet reads the one around it.
+                return self.name(file, outer, name);
+            }
+        }
+        self.name(file, used.scope, name)
+    }
+
+    /// A name, looked up from a scope.
+    pub(super) fn name(&mut self, file: u32, from: ScopeId, name: Sym) -> Rc<Meaning> {
+        let outline = self.outline(file);
+        match scope_of(outline, from, name) {
+            Some(scope) => self.bound(file, scope, name),
+            // A builtin, most of the time.
+            None if outline.body.stars.is_empty() => self.nothing.clone(),
+            None => self.bound(file, 0, name),
+        }
+    }
+
+    /// A name of a scope, or of the star imports of a module.
+    pub(super) fn bound(&mut self, file: u32, scope: ScopeId, name: Sym) -> Rc<Meaning> {
+        let outline = self.outline(file);
+        if scope != 0 && outline.says_nothing(scope, name) {
+            return self.nothing.clone();
+        }
+        match self.names.get(&(file, scope, name)) {
+            Some(Memo::Done(meaning)) => return meaning.clone(),
+            Some(Memo::Open) => {
+                self.cut = true;
+                return self.nothing.clone();
+            }
+            None => {}
+        }
+        if self.spent() {
+            return self.nothing.clone();
+        }
+        self.names.insert((file, scope, name), Memo::Open);
+        let outer = std::mem::take(&mut self.cut);
+        self.depth += 1;
+        let meaning = Rc::new(self.look_up(file, scope, name));
+        self.depth -= 1;
+        if self.cut {
+            self.names.remove(&(file, scope, name));
+        } else {
+            let done = Memo::Done(meaning.clone());
+            self.names.insert((file, scope, name), done);
+        }
+        self.cut |= outer;
+        meaning
+    }
+
+    pub(super) fn look_up(&mut self, file: u32, scope: ScopeId, name: Sym) -> Meaning {
+        let outline = self.outline(file);
+        if scope == 0 && !outline.body.stars.is_empty() {
+            // A star import behind the last binding hides it.
+            let last = outline.events(0, name).map(|(_, last)| last);
+            let found = self.starred(file, outline.body.names.text(name), last);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        self.bindings(file, &outline.visible(scope, name, false, None))
+    }
+
+    pub(super) fn bindings(&mut self, file: u32, bindings: &[Bound]) -> Meaning {
+        let mut meaning = Meaning::default();
+        for bound in bindings {
+            meaning.add(&self.binding(file, bound.binding, None));
+        }
+        meaning
+    }
+
+    pub(super) fn binding(
+        &mut self,
+        file: u32,
+        binding: Binding,
+        receiver: Option<Place>,
+    ) -> Meaning {
+        let mut meaning = Meaning::default();
+        match binding {
+            Binding::Unit(unit) => {
+                let place = (file, unit);
+                meaning.reached.push((place, Provenance::Name));
+                meaning.values = self.unit_values(place, receiver);
+            }
+            Binding::Module(module) => {
+                let outline = self.outline(file);
+                let name = &outline.body.modules[module as usize];
+                if let Found::Module(module) = self.world.modules().resolve(file, name) {
+                    meaning.values.push(Value::Module(module));
+                }
+            }
+            Binding::Package(module) => {
+                let outline = self.outline(file);
+                let name = &outline.body.modules[module as usize];
+                let module = self.world.modules().package(file, name);
+                meaning.values.extend(module.map(Value::Module));
+            }
+            Binding::Member(module, name) => {
+                let outline = self.outline(file);
+                let module = &outline.body.modules[module as usize];
+                if let Found::Module(module) = self.world.modules().resolve(file, module) {
+                    let name = outline.body.names.text(name);
+                    meaning = self.module_attribute(module, name, Provenance::Import);
+                }
+            }
+            Binding::Instance(class) => meaning
+                .values
+                .push(Value::Instance((file, class), Via::Receiver)),
+            Binding::Class(class) => meaning
+                .values
+                .push(Value::Class((file, class), Via::Receiver)),
+            other => meaning.values = self.worth_of(file, other, receiver),
+        }
+        meaning
+    }
+}
+
+/// The scope in which a name is bound, by Python's rules: the own scope, then those around it;
+/// class bodies are passed over from inside. Nothing means the builtins or a star import.
+fn scope_of(outline: &Loaded, from: ScopeId, name: Sym) -> Option<ScopeId> {
+    let mut at = Some(from);
+    // A scope of type parameters sees the class that it stands in as if it were part of it.
+    let mut direct = true;
+    while let Some(number) = at {
+        let scope = &outline.body.scopes[number as usize];
+        if scope.globals.contains(&name) {
+            return Some(0);
+        }
+        if (direct || scope.kind != ScopeKind::Class)
+            && !scope.nonlocals.contains(&name)
+            && outline.bounds_of(number, name).any(|bound| !bound.instance)
+        {
+            return Some(number);
+        }
+        direct &= scope.kind == ScopeKind::TypeParameters;
+        at = scope.parent;
+    }
+    None
+}
