@@ -37,3 +37,18 @@ test:
 # Everything that CI checks.
 check:
     .ci/run
+
+# Speed and agreement, with figures: `just bench index REPOSITORY...`,
+# `just bench annotated-repoexec --tasks FILE --projects DIR`,
+# `just bench annotated-deveval --records FILE --sources DIR`.
+bench what *args:
+    @just _bench-{{what}} {{args}}
+
+_bench-index +repositories:
+    cargo bench --quiet -p hydra-pyindex --bench index -- {{repositories}}
+
+_bench-annotated-repoexec *args:
+    cargo run --release --quiet -p hydra-pyindex --example annotated -- repoexec {{args}}
+
+_bench-annotated-deveval *args:
+    cargo run --release --quiet -p hydra-pyindex --example annotated -- deveval {{args}}
