@@ -38,9 +38,7 @@ test:
 check:
     .ci/run
 
-# Speed and agreement, with figures: `just bench index REPOSITORY...`,
-# `just bench annotated-repoexec --tasks FILE --projects DIR`,
-# `just bench annotated-deveval --records FILE --sources DIR`.
+# Figures: `just bench index REPOSITORY...`, `just bench annotated-repoexec|annotated-deveval ...`.
 bench what *args:
     @just _bench-{{what}} {{args}}
 

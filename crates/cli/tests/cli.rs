@@ -338,12 +338,20 @@ fn settings_in_force_are_those_with_the_flags() {
 fn index_prints_json_for_scripts() {
     let folder = Folder::new();
     repositories(&folder, 1);
-    let output = run(&["--json", "index", &folder.at("repos/r0")]);
-    assert!(output.status.success());
-    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(value["files"], 3);
-    assert_eq!(value["units"]["function"], 80);
-    assert_eq!(value["dependencies"], 40);
+    let cache = folder.at("index.sqlite");
+    let repository = folder.at("repos/r0");
+    let index = |parsed: usize| {
+        let output = run(&["--json", "index", &repository, "--cache", &cache]);
+        assert!(output.status.success());
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(value["files"], 3);
+        assert_eq!(value["units"]["function"], 80);
+        assert_eq!(value["edges"], 40);
+        assert_eq!(value["parsed"], parsed);
+        assert_eq!(value["resolved"], parsed);
+    };
+    index(3);
+    index(0);
 }
 
 #[test]

@@ -13,7 +13,6 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::IndexError;
 use crate::outline::{Facts, Outline};
@@ -212,14 +211,14 @@ pub(crate) fn pack(value: &impl Serialize) -> Vec<u8> {
     // Serialising plain data into memory can't fail; an empty row counts as absent.
     let mut bytes = postcard::to_extend(value, vec![0; SUM_BYTES]).unwrap_or_default();
     if let Some((sum, body)) = bytes.split_at_mut_checked(SUM_BYTES) {
-        sum.copy_from_slice(&Sha256::digest(body)[..SUM_BYTES]);
+        sum.copy_from_slice(&blake3::hash(body).as_bytes()[..SUM_BYTES]);
     }
     bytes
 }
 
 fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (sum, body) = bytes.split_at_checked(SUM_BYTES)?;
-    if Sha256::digest(body)[..SUM_BYTES] != *sum {
+    if blake3::hash(body).as_bytes()[..SUM_BYTES] != *sum {
         return None;
     }
     postcard::from_bytes(body).ok()

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use hydra_core::{Progress, RepoPath, UnitId};
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use crate::cache::{Cache, ContentHash, Resolved, Snapshot, SnapshotFile, SnapshotSkip, pack};
 use crate::modules::{Found, Modules};
@@ -256,7 +255,7 @@ impl RepoIndex {
             let fresh = sources
                 .into_par_iter()
                 .map(|(path, text)| {
-                    let hash = Sha256::digest(&text).into();
+                    let hash = blake3::hash(text.as_bytes()).into();
                     read(
                         path,
                         hash,
@@ -666,7 +665,7 @@ fn refresh(
 ) -> Result<Fresh, Refused> {
     match load::read(root, &path, options.max_bytes) {
         Ok(bytes) => {
-            let hash = Sha256::digest(&bytes).into();
+            let hash = blake3::hash(&bytes).into();
             read(path, hash, load::decode(bytes), known, options, cache)
         }
         Err(reason) => Err(Refused {

@@ -32,6 +32,9 @@ const MAX_VALUES: usize = 8;
 /// Look-ups for one use of a name. Only generated code comes near it.
 const MAX_WORK: u32 = 20_000;
 
+/// Nothing cut an answer short.
+const WHOLE: u32 = u32::MAX;
+
 /// A unit, by file and place in the file.
 pub(crate) type Place = (u32, Local);
 
@@ -64,8 +67,8 @@ struct Reached {
 }
 
 enum Memo<T> {
-    /// Asked for while it is being worked out: a cycle.
-    Open,
+    /// At this depth it is being worked out; who asks for it now is in a cycle.
+    Open(u32),
     Done(Rc<T>),
 }
 
@@ -78,8 +81,9 @@ pub(crate) struct Resolver<'w, W: World> {
     orders: FxHashMap<Place, Memo<Vec<Place>>>,
     depth: u32,
     work: u32,
-    /// Whether a cycle or a bound cut the answer at hand short; such an answer isn't kept.
-    cut: bool,
+    /// The depth of the outermost open question that the answer at hand was cut short by, in a
+    /// cycle or at a bound. Until that question is answered, such an answer isn't kept.
+    cut: u32,
     nothing: Rc<Meaning>,
 }
 
@@ -94,7 +98,7 @@ impl<'w, W: World> Resolver<'w, W> {
             orders: FxHashMap::default(),
             depth: 0,
             work: 0,
-            cut: false,
+            cut: WHOLE,
             nothing: Rc::default(),
         }
     }
@@ -129,7 +133,7 @@ impl<'w, W: World> Resolver<'w, W> {
             }
             self.work = 0;
             self.depth = 0;
-            self.cut = false;
+            self.cut = WHOLE;
             reached.clear();
             self.walk(self.file, number as UseId, Some(&mut reached));
             let named = reached.iter().filter(|r| !r.implied).map(|r| r.step);
@@ -249,8 +253,8 @@ impl<'w, W: World> Resolver<'w, W> {
     fn values(&mut self, file: u32, used: UseId) -> Rc<Values> {
         match self.worth.get(&(file, used)) {
             Some(Memo::Done(values)) => return values.clone(),
-            Some(Memo::Open) => {
-                self.cut = true;
+            Some(Memo::Open(depth)) => {
+                self.cut = self.cut.min(*depth);
                 return Rc::default();
             }
             None => {}
@@ -258,25 +262,39 @@ impl<'w, W: World> Resolver<'w, W> {
         if self.spent() {
             return Rc::default();
         }
-        self.worth.insert((file, used), Memo::Open);
-        let outer = std::mem::take(&mut self.cut);
-        self.depth += 1;
+        self.worth.insert((file, used), Memo::Open(self.depth));
+        let outer = self.open();
         let values = Rc::new(self.walk(file, used, None));
-        self.depth -= 1;
-        if self.cut {
-            self.worth.remove(&(file, used));
+        if self.close(outer) {
+            let done = Memo::Done(values.clone());
+            self.worth.insert((file, used), done);
         } else {
-            self.worth.insert((file, used), Memo::Done(values.clone()));
+            self.worth.remove(&(file, used));
         }
-        self.cut |= outer;
         values
+    }
+
+    /// Begins a question; gives what cut the one around it short so far.
+    fn open(&mut self) -> u32 {
+        self.depth += 1;
+        std::mem::replace(&mut self.cut, WHOLE)
+    }
+
+    /// Ends a question; says whether its answer is whole, and can be kept.
+    fn close(&mut self, outer: u32) -> bool {
+        self.depth -= 1;
+        let whole = self.cut >= self.depth;
+        self.cut = if whole { outer } else { outer.min(self.cut) };
+        whole
     }
 
     /// Whether the bounds on depth and work are reached.
     fn spent(&mut self) -> bool {
         self.work += 1;
         let spent = self.depth > MAX_DEPTH || self.work > MAX_WORK;
-        self.cut |= spent;
+        if spent {
+            self.cut = 0;
+        }
         spent
     }
 }

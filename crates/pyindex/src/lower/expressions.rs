@@ -2,6 +2,7 @@
 
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
+use smallvec::SmallVec;
 
 use super::assignments::{Store, elements, with_uses};
 use super::{Lowering, Values};
@@ -16,12 +17,14 @@ pub(super) const STACK_MORE: usize = 4 << 20;
 /// A long literal's first items stand for all.
 const MAX_ITEMS: usize = 8;
 
+type Links<'e> = SmallVec<[&'e Expr; 6]>;
+
 /// A chain `root.a(...)[i].b`, seen from its end.
 struct Chain<'e> {
     root: Root,
     at: TextRange,
     /// From the root outwards.
-    links: Vec<&'e Expr>,
+    links: Links<'e>,
 }
 
 impl Lowering<'_> {
@@ -241,7 +244,7 @@ impl Lowering<'_> {
     }
 
     fn trace<'e>(&mut self, expression: &'e Expr, inner: EdgeKind) -> Option<Chain<'e>> {
-        let mut links = Vec::new();
+        let mut links = Links::new();
         let mut at = expression;
         loop {
             match at {

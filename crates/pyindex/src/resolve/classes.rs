@@ -47,14 +47,14 @@ impl<W: World> Resolver<'_, W> {
     pub(super) fn order(&mut self, class: Place) -> Rc<Vec<Place>> {
         match self.orders.get(&class) {
             Some(Memo::Done(order)) => return order.clone(),
-            Some(Memo::Open) => {
-                self.cut = true;
+            Some(Memo::Open(depth)) => {
+                self.cut = self.cut.min(*depth);
                 return Rc::new(vec![class]);
             }
             None => {}
         }
-        self.orders.insert(class, Memo::Open);
-        let outer = std::mem::take(&mut self.cut);
+        self.orders.insert(class, Memo::Open(self.depth));
+        let outer = self.open();
         let mut bases: Vec<Place> = Vec::new();
         let (file, unit) = class;
         let outline = self.outline(file);
@@ -73,12 +73,11 @@ impl<W: World> Resolver<'_, W> {
         let mut lines: Vec<Vec<Place>> = bases.iter().map(|b| (*self.order(*b)).clone()).collect();
         lines.push(bases);
         let order = Rc::new(linearise(class, lines));
-        if self.cut {
-            self.orders.remove(&class);
-        } else {
+        if self.close(outer) {
             self.orders.insert(class, Memo::Done(order.clone()));
+        } else {
+            self.orders.remove(&class);
         }
-        self.cut |= outer;
         order
     }
 }

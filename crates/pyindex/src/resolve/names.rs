@@ -51,8 +51,8 @@ impl<W: World> Resolver<'_, W> {
         }
         match self.names.get(&(file, scope, name)) {
             Some(Memo::Done(meaning)) => return meaning.clone(),
-            Some(Memo::Open) => {
-                self.cut = true;
+            Some(Memo::Open(depth)) => {
+                self.cut = self.cut.min(*depth);
                 return self.nothing.clone();
             }
             None => {}
@@ -60,18 +60,16 @@ impl<W: World> Resolver<'_, W> {
         if self.spent() {
             return self.nothing.clone();
         }
-        self.names.insert((file, scope, name), Memo::Open);
-        let outer = std::mem::take(&mut self.cut);
-        self.depth += 1;
+        self.names
+            .insert((file, scope, name), Memo::Open(self.depth));
+        let outer = self.open();
         let meaning = Rc::new(self.look_up(file, scope, name));
-        self.depth -= 1;
-        if self.cut {
-            self.names.remove(&(file, scope, name));
-        } else {
+        if self.close(outer) {
             let done = Memo::Done(meaning.clone());
             self.names.insert((file, scope, name), done);
+        } else {
+            self.names.remove(&(file, scope, name));
         }
-        self.cut |= outer;
         meaning
     }
 
