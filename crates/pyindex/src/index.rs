@@ -158,7 +158,7 @@ impl World for Repository<'_> {
             let outline = stored
                 .or_else(|| outline(self.parser, &file.text).ok())
                 .unwrap_or_default();
-            Loaded::with_facts(file.facts.clone(), outline.body)
+            Loaded::with_facts(file.facts.clone(), outline.body, outline.bounds)
         })
     }
 }

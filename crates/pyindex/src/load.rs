@@ -136,10 +136,16 @@ pub(crate) fn read(root: &Path, path: &RepoPath, max_bytes: u64) -> Result<Vec<u
     if meta.len() > max_bytes {
         return Err(format!("{} bytes, more than {max_bytes}", meta.len()));
     }
-    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
-    file.take(max_bytes + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| e.to_string())?;
+    // One byte more than there should be tells, in the same call, that this is all.
+    let mut bytes = vec![0; meta.len() as usize + 1];
+    let read = (&file).read(&mut bytes).map_err(|e| e.to_string())?;
+    bytes.truncate(read);
+    if read as u64 != meta.len() {
+        // The file grew, or the file system gives less than it was asked for.
+        file.take(max_bytes + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|e| e.to_string())?;
+    }
     if bytes.len() as u64 > max_bytes {
         return Err(format!("more than {max_bytes} bytes"));
     }

@@ -123,6 +123,7 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
     let Lowering {
         mut facts,
         mut body,
+        index,
         ..
     } = lowering;
     body.returns.sort_by_key(|(function, _)| *function);
@@ -136,7 +137,11 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
         .filter(|m| m.level == 0 && m.parts.len() > 1)
         .map(|m| m.parts.clone())
         .collect();
-    Outline { facts, body }
+    Outline {
+        facts,
+        body,
+        bounds: index,
+    }
 }
 
 fn offset(at: ruff_text_size::TextSize) -> u32 {

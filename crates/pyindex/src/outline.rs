@@ -61,6 +61,9 @@ pub(crate) struct RawUnit {
 pub(crate) struct Outline {
     pub facts: Facts,
     pub body: Body,
+    /// Of [`Body::bound`]; made again where it isn't at hand.
+    #[serde(skip)]
+    pub bounds: BoundIndex,
 }
 
 /// What only resolution reads.
@@ -117,6 +120,10 @@ impl Names {
             None => self.0.insert_full(name.into()).0,
         };
         at as Sym
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub fn get(&self, name: &str) -> Option<Sym> {
@@ -276,7 +283,7 @@ impl Facts {
 }
 
 /// Finds the bindings of a name in a scope: a list of them by name, the last one first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct BoundIndex {
     latest: FxHashMap<(ScopeId, Sym), u32>,
     /// Where the one before it stands; itself, if there is none.
@@ -291,6 +298,11 @@ impl BoundIndex {
             index.push(one.scope, one.name);
         }
         index
+    }
+
+    /// Of how many bindings it is.
+    pub fn len(&self) -> usize {
+        self.previous.len()
     }
 
     pub fn push(&mut self, scope: ScopeId, name: Sym) {

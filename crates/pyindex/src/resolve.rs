@@ -76,6 +76,8 @@ pub(crate) struct Resolver<'w, W: World> {
     world: &'w W,
     file: u32,
     consulted: FxHashSet<u32>,
+    /// The file's own module-level names.
+    globals: Vec<Option<Memo<Meaning>>>,
     names: FxHashMap<(u32, ScopeId, Sym), Memo<Meaning>>,
     worth: FxHashMap<(u32, UseId), Memo<Values>>,
     orders: FxHashMap<Place, Memo<Vec<Place>>>,
@@ -93,6 +95,7 @@ impl<'w, W: World> Resolver<'w, W> {
             world,
             file,
             consulted: FxHashSet::default(),
+            globals: Vec::new(),
             names: FxHashMap::default(),
             worth: FxHashMap::default(),
             orders: FxHashMap::default(),

@@ -17,15 +17,29 @@ pub(crate) struct Loaded {
     bounds: BoundIndex,
     /// The scope of each class.
     pub(super) class_scopes: FxHashMap<Local, ScopeId>,
+    /// Where each name is bound, instances' attributes apart.
+    homes: Vec<Home>,
+}
+
+/// The scopes that bind a name.
+#[derive(Debug, Clone, Copy)]
+enum Home {
+    Nowhere,
+    Only(ScopeId),
+    Many,
 }
 
 impl Loaded {
     pub fn new(outline: Outline) -> Self {
-        let Outline { facts, body } = outline;
-        Self::with_facts(Arc::new(facts), body)
+        let Outline {
+            facts,
+            body,
+            bounds,
+        } = outline;
+        Self::with_facts(Arc::new(facts), body, bounds)
     }
 
-    pub fn with_facts(facts: Arc<Facts>, body: Body) -> Self {
+    pub fn with_facts(facts: Arc<Facts>, body: Body, bounds: BoundIndex) -> Self {
         let class_scopes = body
             .scopes
             .iter()
@@ -33,12 +47,60 @@ impl Loaded {
             .filter(|(_, scope)| scope.kind == ScopeKind::Class)
             .filter_map(|(number, scope)| Some((scope.unit?, number as ScopeId)))
             .collect();
+        let mut homes = vec![Home::Nowhere; body.names.len()];
+        for bound in body.bound.iter().filter(|bound| !bound.instance) {
+            let Some(home) = homes.get_mut(bound.name as usize) else {
+                continue;
+            };
+            *home = match *home {
+                Home::Nowhere => Home::Only(bound.scope),
+                Home::Only(scope) if scope == bound.scope => *home,
+                _ => Home::Many,
+            };
+        }
         Self {
-            bounds: BoundIndex::new(&body.bound),
+            bounds: if bounds.len() == body.bound.len() {
+                bounds
+            } else {
+                BoundIndex::new(&body.bound)
+            },
             facts,
             body,
             class_scopes,
+            homes,
         }
+    }
+
+    /// The scope in which a name is bound, by Python's rules: the own scope, then those around
+    /// it; class bodies are passed over from inside. Nothing means the builtins or a star import.
+    pub(super) fn scope_of(&self, from: ScopeId, name: Sym) -> Option<ScopeId> {
+        let home = self.homes.get(name as usize).copied()?;
+        match home {
+            Home::Nowhere => return None,
+            Home::Only(0) => return Some(0),
+            Home::Only(_) | Home::Many => {}
+        }
+        let mut at = Some(from);
+        // A scope of type parameters sees the class that it stands in as if it were part of it.
+        let mut direct = true;
+        while let Some(number) = at {
+            let scope = &self.body.scopes[number as usize];
+            if scope.globals.contains(&name) {
+                return Some(0);
+            }
+            let visible = (direct || scope.kind != ScopeKind::Class)
+                && !scope.nonlocals.contains(&name)
+                && match home {
+                    Home::Only(only) => only == number,
+                    _ => self.bounds_of(number, name).any(|bound| !bound.instance),
+                };
+            if visible {
+                return Some(number);
+            }
+            direct &= scope.kind == ScopeKind::TypeParameters;
+            at = scope.parent;
+        }
+        None
     }
 
     /// The bindings of a name in a scope, the last one first.

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::value::{Meaning, Value, Via};
-use super::{Loaded, Memo, Place, Resolver, World};
+use super::{Memo, Place, Resolver, World};
 use crate::modules::Found;
-use crate::outline::{Binding, Bound, ScopeId, ScopeKind, Sym, Use};
+use crate::outline::{Binding, Bound, ScopeId, Sym, Use};
 use crate::unit::{EdgeKind, Provenance};
 
 impl<W: World> Resolver<'_, W> {
@@ -35,7 +35,7 @@ impl<W: World> Resolver<'_, W> {
     /// A name, looked up from a scope.
     pub(super) fn name(&mut self, file: u32, from: ScopeId, name: Sym) -> Rc<Meaning> {
         let outline = self.outline(file);
-        match scope_of(outline, from, name) {
+        match outline.scope_of(from, name) {
             Some(scope) => self.bound(file, scope, name),
             // A builtin, most of the time.
             None if outline.body.stars.is_empty() => self.nothing.clone(),
@@ -49,7 +49,13 @@ impl<W: World> Resolver<'_, W> {
         if scope != 0 && outline.says_nothing(scope, name) {
             return self.nothing.clone();
         }
-        match self.names.get(&(file, scope, name)) {
+        let own = file == self.file && scope == 0;
+        let known = if own {
+            self.globals.get(name as usize).and_then(Option::as_ref)
+        } else {
+            self.names.get(&(file, scope, name))
+        };
+        match known {
             Some(Memo::Done(meaning)) => return meaning.clone(),
             Some(Memo::Open(depth)) => {
                 self.cut = self.cut.min(*depth);
@@ -60,17 +66,27 @@ impl<W: World> Resolver<'_, W> {
         if self.spent() {
             return self.nothing.clone();
         }
-        self.names
-            .insert((file, scope, name), Memo::Open(self.depth));
+        self.keep(own, (file, scope, name), Some(Memo::Open(self.depth)));
         let outer = self.open();
         let meaning = Rc::new(self.look_up(file, scope, name));
-        if self.close(outer) {
-            let done = Memo::Done(meaning.clone());
-            self.names.insert((file, scope, name), done);
-        } else {
-            self.names.remove(&(file, scope, name));
-        }
+        let whole = self.close(outer);
+        let done = whole.then(|| Memo::Done(meaning.clone()));
+        self.keep(own, (file, scope, name), done);
         meaning
+    }
+
+    fn keep(&mut self, own: bool, key: (u32, ScopeId, Sym), memo: Option<Memo<Meaning>>) {
+        if own {
+            let at = key.2 as usize;
+            if at >= self.globals.len() {
+                self.globals.resize_with(at + 1, || None);
+            }
+            self.globals[at] = memo;
+        } else if let Some(memo) = memo {
+            self.names.insert(key, memo);
+        } else {
+            self.names.remove(&key);
+        }
     }
 
     pub(super) fn look_up(&mut self, file: u32, scope: ScopeId, name: Sym) -> Meaning {
@@ -138,27 +154,4 @@ impl<W: World> Resolver<'_, W> {
         }
         meaning
     }
-}
-
-/// The scope in which a name is bound, by Python's rules: the own scope, then those around it;
-/// class bodies are passed over from inside. Nothing means the builtins or a star import.
-fn scope_of(outline: &Loaded, from: ScopeId, name: Sym) -> Option<ScopeId> {
-    let mut at = Some(from);
-    // A scope of type parameters sees the class that it stands in as if it were part of it.
-    let mut direct = true;
-    while let Some(number) = at {
-        let scope = &outline.body.scopes[number as usize];
-        if scope.globals.contains(&name) {
-            return Some(0);
-        }
-        if (direct || scope.kind != ScopeKind::Class)
-            && !scope.nonlocals.contains(&name)
-            && outline.bounds_of(number, name).any(|bound| !bound.instance)
-        {
-            return Some(number);
-        }
-        direct &= scope.kind == ScopeKind::TypeParameters;
-        at = scope.parent;
-    }
-    None
 }

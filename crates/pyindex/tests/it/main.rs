@@ -1,6 +1,8 @@
 //! The index, from outside.
 
 mod edges;
+mod imports;
 mod released_parity;
 mod released_rules;
 mod resolution;
+mod units;
