@@ -126,10 +126,15 @@ impl<'w, W: World> Resolver<'w, W> {
         let mut reached = Vec::new();
         let mut owners: SmallVec<[Local; 2]> = SmallVec::new();
         for (number, used) in own.body.uses.iter().enumerate() {
+            if matches!(used.root, Root::Name(name) if !own.can_mean(name)) {
+                continue;
+            }
             owners.clear();
             owners.extend(used.owner);
-            while let Some((_, unit)) = shared.next_if(|(u, _)| *u == number as UseId) {
-                owners.push(unit);
+            while let Some((shared_use, unit)) = shared.next_if(|(u, _)| *u <= number as UseId) {
+                if shared_use == number as UseId {
+                    owners.push(unit);
+                }
             }
             if owners.is_empty() {
                 continue;

@@ -19,6 +19,8 @@ pub(crate) struct Loaded {
     pub(super) class_scopes: FxHashMap<Local, ScopeId>,
     /// Where each name is bound, instances' attributes apart.
     homes: Vec<Home>,
+    /// Whether something is known of what a name is bound to anywhere.
+    known: Vec<bool>,
 }
 
 /// The scopes that bind a name.
@@ -48,7 +50,13 @@ impl Loaded {
             .filter_map(|(number, scope)| Some((scope.unit?, number as ScopeId)))
             .collect();
         let mut homes = vec![Home::Nowhere; body.names.len()];
+        let mut known = vec![!body.stars.is_empty(); body.names.len()];
         for bound in body.bound.iter().filter(|bound| !bound.instance) {
+            if !matches!(bound.binding, Binding::Value | Binding::Deleted)
+                && let Some(known) = known.get_mut(bound.name as usize)
+            {
+                *known = true;
+            }
             let Some(home) = homes.get_mut(bound.name as usize) else {
                 continue;
             };
@@ -68,7 +76,13 @@ impl Loaded {
             body,
             class_scopes,
             homes,
+            known,
         }
+    }
+
+    /// Whether a name can stand for anything that is known; quick, as most can't.
+    pub(super) fn can_mean(&self, name: Sym) -> bool {
+        self.known.get(name as usize) == Some(&true)
     }
 
     /// The scope in which a name is bound, by Python's rules: the own scope, then those around

@@ -35,6 +35,9 @@ impl<W: World> Resolver<'_, W> {
     /// A name, looked up from a scope.
     pub(super) fn name(&mut self, file: u32, from: ScopeId, name: Sym) -> Rc<Meaning> {
         let outline = self.outline(file);
+        if !outline.can_mean(name) {
+            return self.nothing.clone();
+        }
         match outline.scope_of(from, name) {
             Some(scope) => self.bound(file, scope, name),
             // A builtin, most of the time.
