@@ -27,6 +27,7 @@ const FORMAT: u32 = 1;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const SUM_BYTES: usize = 16;
+const PAGE_BYTES: u32 = 32 << 10;
 
 /// A store of outlines and of whole indexes, in a file of its own.
 #[derive(Debug)]
@@ -177,6 +178,9 @@ impl Cache {
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
+    // Rows are long; with small pages most of them would be chains of pages. A store that has its
+    // size already keeps it.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     // A crash of the machine may lose the last rows, which are computed again; it breaks nothing.
     connection.pragma_update(None, "synchronous", "normal")?;

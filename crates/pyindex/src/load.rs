@@ -1,13 +1,15 @@
 //! From a folder on disk to texts: walking, reading, decoding.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::Encoding;
 use hydra_core::RepoPath;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{IndexError, Skipped};
 
@@ -18,16 +20,30 @@ const STACK_BYTES: usize = 256 << 20;
 /// Folders that hold no source of the repository.
 const PASSED_OVER: [&str; 5] = [".git", "__pycache__", ".hg", ".tox", "node_modules"];
 
-/// Runs `work` where recursion over a syntax tree has room, on `jobs` threads (0: one a core).
+/// Runs `work` where recursion over a syntax tree has room, on `jobs` threads (0: one a core). The
+/// threads stay for the next time.
 pub(crate) fn with_room<T: Send>(
     jobs: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, IndexError> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs)
-        .stack_size(STACK_BYTES)
-        .build()
-        .map_err(|e| IndexError::Threads(e.to_string()))?;
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    // Nothing is done under the lock that could leave the map half changed.
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = match pools.get(&jobs) {
+        Some(pool) => pool.clone(),
+        None => {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(jobs)
+                .stack_size(STACK_BYTES)
+                .thread_name(|number| format!("index-{number}"))
+                .build()
+                .map_err(|e| IndexError::Threads(e.to_string()))?;
+            let pool = Arc::new(pool);
+            pools.insert(jobs, pool.clone());
+            pool
+        }
+    };
+    drop(pools);
     Ok(pool.install(work))
 }
 
