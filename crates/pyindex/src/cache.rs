@@ -3,8 +3,9 @@
 //! One SQLite database outside the repositories. `outlines` holds what a file's text was lowered
 //! into, by parser and content hash; `repositories` holds, by folder and parser, the last index of
 //! a repository: each file's units and edges, and which other files the edges rest on. Both carry
-//! a checksum; a row that doesn't match is as good as absent. SQLite's write-ahead log makes it
-//! safe to use from many processes, and to kill any of them.
+//! a checksum of what they hold and of what it is filed under; a row that doesn't match is as good
+//! as absent. SQLite's write-ahead log makes it safe to use from many processes, and to kill any
+//! of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ use crate::resolve::FoundEdge;
 pub(crate) type ContentHash = [u8; 32];
 
 /// Changes whenever what is stored, or what is computed from a file, changes its meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const SUM_BYTES: usize = 16;
@@ -125,7 +126,7 @@ impl Cache {
                 .optional()
         };
         let stored = read().map_err(|e| self.refused(e))?;
-        Ok(stored.and_then(|bytes| unpack(&bytes)))
+        Ok(stored.and_then(|bytes| unpack(&[parser.name().as_bytes(), hash], &bytes)))
     }
 
     pub(crate) fn snapshot(
@@ -142,7 +143,7 @@ impl Cache {
             )
             .optional()
             .map_err(|e| self.refused(e))?;
-        Ok(stored.and_then(|bytes| unpack(&bytes)))
+        Ok(stored.and_then(|bytes| unpack(&[parser.name().as_bytes(), root.as_bytes()], &bytes)))
     }
 
     /// Stores new outlines and the whole index, or nothing of it.
@@ -153,7 +154,7 @@ impl Cache {
         outlines: &[(ContentHash, Vec<u8>)],
         snapshot: &Snapshot,
     ) -> Result<(), IndexError> {
-        let body = pack(snapshot);
+        let body = pack(&[parser.name().as_bytes(), root.as_bytes()], snapshot);
         let mut connection = self.connection();
         let mut write = || -> rusqlite::Result<()> {
             let transaction =
@@ -210,20 +211,36 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     ))
 }
 
+/// An outline as it is stored.
+pub(crate) fn pack_outline(parser: Parser, hash: &ContentHash, outline: &Outline) -> Vec<u8> {
+    pack(&[parser.name().as_bytes(), hash], outline)
+}
+
 /// A value's bytes behind their checksum.
-pub(crate) fn pack(value: &impl Serialize) -> Vec<u8> {
+fn pack(key: &[&[u8]; 2], value: &impl Serialize) -> Vec<u8> {
     // Serialising plain data into memory can't fail; an empty row counts as absent.
     let mut bytes = postcard::to_extend(value, vec![0; SUM_BYTES]).unwrap_or_default();
     if let Some((sum, body)) = bytes.split_at_mut_checked(SUM_BYTES) {
-        sum.copy_from_slice(&blake3::hash(body).as_bytes()[..SUM_BYTES]);
+        sum.copy_from_slice(&checksum(key, body)[..SUM_BYTES]);
     }
     bytes
 }
 
-fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+fn unpack<T: DeserializeOwned>(key: &[&[u8]; 2], bytes: &[u8]) -> Option<T> {
     let (sum, body) = bytes.split_at_checked(SUM_BYTES)?;
-    if blake3::hash(body).as_bytes()[..SUM_BYTES] != *sum {
+    if checksum(key, body)[..SUM_BYTES] != *sum {
         return None;
     }
     postcard::from_bytes(body).ok()
+}
+
+/// Covers the row's key: in a damaged database a whole row can turn up under another one's.
+fn checksum(key: &[&[u8]; 2], body: &[u8]) -> ContentHash {
+    let mut sum = blake3::Hasher::new();
+    for part in key {
+        sum.update(part);
+        sum.update(&[0]);
+    }
+    sum.update(body);
+    sum.finalize().into()
 }

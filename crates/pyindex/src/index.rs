@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use hydra_core::{Progress, RepoPath, UnitId};
 use rayon::prelude::*;
 
-use crate::cache::{Cache, ContentHash, Resolved, Snapshot, SnapshotFile, SnapshotSkip, pack};
+use crate::cache::{
+    Cache, ContentHash, Resolved, Snapshot, SnapshotFile, SnapshotSkip, pack_outline,
+};
 use crate::modules::{Found, Modules};
 use crate::outline::{Binding, Facts, Local, Outline};
 use crate::parse::{Parser, outline};
@@ -313,7 +315,11 @@ impl RepoIndex {
             Some(_) => read
                 .par_iter()
                 .filter(|file| file.parsed)
-                .filter_map(|file| Some((file.hash, pack(file.outline.as_ref()?))))
+                .filter_map(|file| {
+                    let outline = file.outline.as_ref()?;
+                    let packed = pack_outline(options.parser, &file.hash, outline);
+                    Some((file.hash, packed))
+                })
                 .collect(),
             None => Vec::new(),
         };
