@@ -1,5 +1,6 @@
 //! The index, from outside.
 
+mod cache;
 mod edges;
 mod imports;
 mod released_parity;
