@@ -24,7 +24,7 @@ use crate::resolve::FoundEdge;
 pub(crate) type ContentHash = [u8; 32];
 
 /// Changes whenever what is stored, or what is computed from a file, changes its meaning.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const SUM_BYTES: usize = 16;
@@ -51,6 +51,8 @@ pub(crate) struct Snapshot {
 pub(crate) struct SnapshotFile {
     pub path: String,
     pub hash: ContentHash,
+    /// What other files' answers rest on: [`Outline::interface`].
+    pub interface: u64,
     pub facts: Facts,
     pub resolved: Resolved,
 }

@@ -66,6 +66,8 @@ struct File {
     path: RepoPath,
     text: String,
     hash: ContentHash,
+    /// [`Outline::interface`], where there is a cache.
+    interface: u64,
     facts: Arc<Facts>,
     loaded: OnceLock<Loaded>,
     resolved: Resolved,
@@ -89,6 +91,8 @@ struct Fresh {
     hash: ContentHash,
     known: Option<SnapshotFile>,
     outline: Option<Outline>,
+    /// [`Outline::interface`], where there is a cache.
+    interface: u64,
     parsed: bool,
 }
 
@@ -326,9 +330,13 @@ impl RepoIndex {
         // The numbers of other files hold only while the list of files is the same.
         let comparable = read.len() == before.count && read.iter().all(|file| file.known.is_some());
         let mut unchanged = Vec::with_capacity(read.len());
+        // What other files can see of it is what it was.
+        let mut alike = Vec::with_capacity(read.len());
         let mut files: Vec<File> = Vec::with_capacity(read.len());
         for file in read {
             unchanged.push(file.outline.is_none());
+            let known = file.known.as_ref();
+            alike.push(known.is_some_and(|known| known.interface == file.interface));
             files.push(File::new(file));
         }
         let paths: Vec<RepoPath> = files.iter().map(|f| f.path.clone()).collect();
@@ -338,7 +346,7 @@ impl RepoIndex {
         let stale: Vec<bool> = (0..files.len())
             .map(|number| {
                 let consulted = &files[number].resolved.consulted;
-                let holds = |other: &u32| unchanged.get(*other as usize) == Some(&true);
+                let holds = |other: &u32| alike.get(*other as usize) == Some(&true);
                 !(same_modules && unchanged[number] && consulted.iter().all(holds))
             })
             .collect();
@@ -381,6 +389,7 @@ impl RepoIndex {
                 .map(|file| SnapshotFile {
                     path: file.path.to_string(),
                     hash: file.hash,
+                    interface: file.interface,
                     facts: (*file.facts).clone(),
                     resolved: file.resolved.clone(),
                 })
@@ -718,18 +727,26 @@ fn read(
         hash,
         known,
         outline: None,
+        interface: 0,
         parsed: false,
     };
-    if fresh.known.as_ref().is_some_and(|known| known.hash == hash) {
+    if let Some(known) = &fresh.known
+        && known.hash == hash
+    {
+        fresh.interface = known.interface;
         return Ok(fresh);
     }
     // A store that fails now has been reported, or will be when it is written to.
     let stored = cache.and_then(|cache| cache.outline(options.parser, &hash).ok().flatten());
     fresh.parsed = stored.is_none();
-    fresh.outline = Some(match stored {
+    let outline = match stored {
         Some(outline) => outline,
         None => outline(options.parser, &fresh.text).map_err(|reason| refused(reason, true))?,
-    });
+    };
+    if cache.is_some() {
+        fresh.interface = outline.interface();
+    }
+    fresh.outline = Some(outline);
     Ok(fresh)
 }
 
@@ -761,6 +778,7 @@ impl File {
             path: file.path,
             text: file.text,
             hash: file.hash,
+            interface: file.interface,
             facts,
             loaded,
             resolved,

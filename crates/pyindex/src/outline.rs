@@ -5,8 +5,10 @@
 //! on the parser, and a cache can keep it. Everything is flat: names are numbers into a table of
 //! the file, and a use is a root name with a run of steps.
 
+use std::hash::{Hash, Hasher};
+
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use serde::{Deserialize, Serialize};
 
 use crate::EdgeKind;
@@ -102,7 +104,7 @@ pub(crate) struct Star {
 }
 
 /// What `__all__` lists.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Exports {
     pub names: Vec<Sym>,
     /// Uses of other modules' lists: `__all__ += m.__all__`.
@@ -135,7 +137,7 @@ impl Names {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum ScopeKind {
     Module,
     Class,
@@ -145,7 +147,7 @@ pub(crate) enum ScopeKind {
     TypeParameters,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Scope {
     pub kind: ScopeKind,
     pub parent: Option<ScopeId>,
@@ -172,7 +174,7 @@ pub(crate) struct Bound {
 }
 
 /// What a name stands for in a scope, or what is known of its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Binding {
     Unit(Local),
     /// `import m`, `import a.b as x`.
@@ -246,14 +248,14 @@ pub(crate) struct Use {
     pub at: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Root {
     Name(Sym),
     /// `super()`
     Super,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Step {
     Attribute(Sym),
     Call,
@@ -265,6 +267,79 @@ impl Body {
     pub fn steps_of(&self, used: &Use) -> &[Step] {
         let first = used.first_step as usize;
         &self.steps[first..first + used.steps as usize]
+    }
+}
+
+impl Outline {
+    /// A hash of what the answers about other files can rest on: everything that a
+    /// [`Resolver`](crate::resolve::Resolver) reads of a file that is not its own. Where things
+    /// stand in the text, docstrings, and which unit a use belongs to are no part of it, nor is
+    /// the number of statements: only their order. It is compared with the same file's hash of
+    /// before, and with no other.
+    pub fn interface(&self) -> u64 {
+        // Every field is named, so that a new one has to be thought of.
+        let Body {
+            names,
+            scopes,
+            homes,
+            bound,
+            modules,
+            uses,
+            steps,
+            bases,
+            returns,
+            stars,
+            exported,
+            shared: _,
+            dynamic,
+        } = &self.body;
+        let mut hash = FxHasher::default();
+        for unit in &self.facts.units {
+            (unit.kind, &unit.roles, &unit.name, unit.parent).hash(&mut hash);
+        }
+        for name in &names.0 {
+            name.hash(&mut hash);
+        }
+        (scopes, homes, modules, steps, bases, returns).hash(&mut hash);
+        (exported, dynamic).hash(&mut hash);
+        let order = self.body.order_of_events();
+        let order = |event: u32| order.get(event as usize).copied();
+        for one in bound {
+            (one.scope, one.name, one.binding).hash(&mut hash);
+            (one.conditional, one.instance, order(one.event)).hash(&mut hash);
+        }
+        for one in uses {
+            (one.scope, one.root, one.first_step, one.steps).hash(&mut hash);
+            (one.kind, order(one.event)).hash(&mut hash);
+        }
+        for one in stars {
+            (one.scope, one.module, order(one.event)).hash(&mut hash);
+        }
+        (bound.len(), uses.len(), stars.len(), names.0.len()).hash(&mut hash);
+        hash.finish()
+    }
+}
+
+impl Body {
+    /// The place of each event among those that bind or use something: docstrings and `pass` are
+    /// events, too.
+    fn order_of_events(&self) -> Vec<u32> {
+        let bound = self.bound.iter().map(|one| one.event);
+        let uses = self.uses.iter().map(|one| one.event);
+        let stars = self.stars.iter().map(|one| one.event);
+        let mut order = Vec::new();
+        for event in bound.chain(uses).chain(stars) {
+            let event = event as usize;
+            if order.len() <= event {
+                order.resize(event + 1, 0);
+            }
+            order[event] = 1;
+        }
+        let mut before = 0;
+        for event in &mut order {
+            before += std::mem::replace(event, before);
+        }
+        order
     }
 }
 

@@ -89,17 +89,30 @@ fn a_change_resolves_the_file_and_those_that_rest_on_it() {
 }
 
 #[test]
-fn a_comment_resolves_what_rests_on_the_file_too() {
+fn what_other_files_cannot_see_resolves_the_file_alone() {
     let (repo, cache) = shop();
-    repo.write("lonely.py", "# Why?\ndef alone():\n    return 1\n");
-    assert_eq!(repo.check(&cache), work(1, 2));
+    for text in [
+        "# Why?\nLIMIT = 3\nclass Base:\n    def area(self):\n        return LIMIT\n",
+        "'''Words.'''\nLIMIT = 3\nclass Base:\n    def area(self):\n        return LIMIT\n",
+        "LIMIT = 3\nclass Base:\n    '''More\n    words.'''\n\n    def area(self):\n        '''Words.'''\n        pass\n        return (\n            LIMIT\n        )\n",
+        "LIMIT = 4000 + 5\n\n\nclass Base:\n    def area(self): return LIMIT\n",
+    ] {
+        repo.write("pkg/base.py", text);
+        assert_eq!(repo.check(&cache), work(1, 1), "{text}");
+    }
+    // They see this.
+    repo.write(
+        "pkg/base.py",
+        "LIMIT = 3\nclass Base:\n    def area(self):\n        return LIMIT, Base()\n",
+    );
+    assert_eq!(repo.check(&cache), work(1, 5));
 }
 
 #[test]
 fn changing_back_and_forth_parses_nothing_the_second_time() {
     let (repo, cache) = shop();
     let (path, text) = SHOP[1];
-    let changed = "def alone():\n    return 2\ndef new():\n    return alone()\n";
+    let changed = "def alone():\n    return 2\ndef more():\n    return alone()\n";
     repo.write(path, changed);
     assert_eq!(repo.check(&cache).parsed, 1);
     for text in [text, changed, text] {
