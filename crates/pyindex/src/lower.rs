@@ -55,6 +55,8 @@ struct Lowering<'a> {
     unannotated: Option<Local>,
     /// Whether strings are data even where annotations stand.
     strings_are_data: bool,
+    /// The f-string at hand, the outermost of several.
+    string: Option<TextRange>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -117,6 +119,7 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
         first_use: 0,
         unannotated: None,
         strings_are_data: false,
+        string: None,
     };
     lowering.open(ScopeKind::Module, None);
     lowering.statements(body);

@@ -144,3 +144,7 @@ mod tests {
         assert!(outline.facts.broken.is_some_and(|b| b.contains("line 4")));
     }
 }
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod both_parsers;

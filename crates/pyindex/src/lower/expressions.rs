@@ -145,16 +145,8 @@ impl Lowering<'_> {
             Expr::YieldFrom(e) => {
                 self.expression(&e.value, inner);
             }
-            Expr::FString(e) => {
-                for element in e.value.elements() {
-                    self.interpolated(element, inner);
-                }
-            }
-            Expr::TString(e) => {
-                for element in e.value.elements() {
-                    self.interpolated(element, inner);
-                }
-            }
+            Expr::FString(e) => self.interpolations(e.value.elements(), e.range, inner),
+            Expr::TString(e) => self.interpolations(e.value.elements(), e.range, inner),
             Expr::StringLiteral(e) => {
                 if kind == EdgeKind::Annotate {
                     self.string_annotation(e);
@@ -183,6 +175,25 @@ impl Lowering<'_> {
             add_items(&mut values, &given, Binding::Items);
         }
         values
+    }
+
+    /// What stands in a string has the place of the outermost string: not every parser knows more.
+    fn interpolations<'e>(
+        &mut self,
+        elements: impl Iterator<Item = &'e ast::InterpolatedStringElement>,
+        range: TextRange,
+        kind: EdgeKind,
+    ) {
+        let outer = self.string;
+        self.string = outer.or(Some(range));
+        let from = self.body.uses.len();
+        for element in elements {
+            self.interpolated(element, kind);
+        }
+        for used in &mut self.body.uses[from..] {
+            used.at = range.start().to_u32();
+        }
+        self.string = outer;
     }
 
     pub(super) fn interpolated(
@@ -324,7 +335,8 @@ impl Lowering<'_> {
             let parent = self.body.scopes[self.scope as usize].parent;
             self.scope = parent.unwrap_or(0);
         }
-        self.store(target, values, target.range(), Store::Plain);
+        let range = self.string.unwrap_or(target.range());
+        self.store(target, values, range, Store::Plain);
         self.scope = scope;
     }
 
