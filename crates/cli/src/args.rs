@@ -163,7 +163,7 @@ pub struct DepsArgs {
     /// The unit: `path/to/file.py:function`, `path/to/file.py:Class.method`.
     #[arg(value_name = "FILE:NAME")]
     pub target: String,
-    /// How many steps to follow.
+    /// How many steps to follow; what a unit depends on is shown where it comes first.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = positive)]
     pub depth: usize,
     /// How to read the repository.

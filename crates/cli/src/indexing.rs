@@ -198,7 +198,7 @@ pub fn deps(context: &Context, args: &DepsArgs) -> anyhow::Result<Done> {
         "kind": unit.kind,
         "line": unit.head_line,
         "missing_imports": unresolved,
-        "edges": tree.json(&unit.id, 1, &mut vec![unit.id.clone()]),
+        "edges": tree.json(&unit.id, 1, &mut HashSet::from([unit.id.clone()])),
     });
     let mut text = format!(
         "{}  ({}, line {})\n",
@@ -317,17 +317,21 @@ impl Tree<'_> {
         }
     }
 
-    fn json(&self, id: &UnitId, level: usize, path: &mut Vec<UnitId>) -> Value {
+    /// As the text: a unit's own edges are listed where it comes first, `above` says so elsewhere.
+    fn json(&self, id: &UnitId, level: usize, shown: &mut HashSet<UnitId>) -> Value {
         let groups = self.grouped(id).into_iter().map(|(unit, edges)| {
             let reasons: Vec<_> = edges
                 .iter()
                 .map(|e| json!({"kind": e.kind, "provenance": e.provenance, "line": e.line}))
                 .collect();
             let mut node = json!({"unit": unit, "reasons": reasons});
-            if level < self.depth && !path.contains(&unit) {
-                path.push(unit.clone());
-                node["edges"] = self.json(&unit, level + 1, path);
-                path.pop();
+            let new = shown.insert(unit.clone());
+            if level < self.depth {
+                if new {
+                    node["edges"] = self.json(&unit, level + 1, shown);
+                } else {
+                    node["above"] = true.into();
+                }
             }
             node
         });

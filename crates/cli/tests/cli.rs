@@ -702,3 +702,46 @@ fn the_mini_profile_goes_from_the_corpus_to_the_tables() {
     let again: serde_json::Value = serde_json::from_slice(&again.stdout).expect("JSON");
     assert_eq!(again["tables"], value["tables"]);
 }
+
+#[test]
+fn deps_shows_the_tree_and_names_what_there_is() {
+    let folder = Folder::new();
+    let repository = folder.at("shop");
+    std::fs::create_dir_all(format!("{repository}/store")).expect("a folder");
+    let write = |file: &str, text: &str| {
+        std::fs::write(format!("{repository}/{file}"), text).expect("written");
+    };
+    write("store/__init__.py", "");
+    write(
+        "store/prices.py",
+        "RATE = 2\n\ndef price(item):\n    return item * RATE\n",
+    );
+    write(
+        "orders.py",
+        "from store.prices import price\nfrom store.gone import lost\n\nclass Order:\n    def __init__(self, items):\n        self.items = items\n\n    def total(self):\n        return sum(price(i) for i in self.items)\n",
+    );
+    let deps = |target: &str| run(&["deps", &repository, target, "--no-cache"]);
+    let output = deps("orders.py:Order.total");
+    assert!(output.status.success());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "Order.total@orders.py  (method, line 8)\n\
+         ├── Order.items@orders.py  read by self on line 9\n\
+         └── price@store/prices.py  call by import on line 9\n\
+         \u{20}   └── RATE@store/prices.py  read by name on line 4\n"
+    );
+    let warned = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(warned.contains("from store.gone import lost"), "{warned}");
+    for (target, code, told) in [
+        ("orders.py:Order.sum", 1, "Order.total"),
+        ("prices.py:price", 1, "there is store/prices.py"),
+        ("nothing.py:price", 1, "not in the repository"),
+        ("orders.py", 2, "path/to/file.py:function"),
+        ("/etc/passwd:x", 2, "absolute"),
+    ] {
+        let output = deps(target);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{target}: {error}");
+        assert!(error.contains(told), "{target}: {error}");
+    }
+}

@@ -15,6 +15,9 @@ const MAX_NESTING: usize = 200;
 /// CPython's tokenizer refuses more than 100 levels of indentation (`MAXINDENT`); this is far
 /// above, and bounds how deep statements nest.
 const MAX_INDENTS: usize = 1000;
+/// ruff's parser takes more stack for each `lambda` in the default of another. Python's own
+/// gives up much earlier.
+const MAX_LAMBDAS: usize = 1000;
 /// As many brackets as a byte can count.
 const BLOCK: usize = 128;
 
@@ -73,7 +76,7 @@ fn refuse_depth(text: &str) -> Result<(), String> {
     }
     // Brackets in strings and comments don't count: ask the lexer.
     let mut lexer = ruff_python_parser::lexer::lex(text, Mode::Module);
-    let (mut depth, mut indents) = (0usize, 0usize);
+    let (mut depth, mut indents, mut lambdas) = (0usize, 0usize, 0usize);
     loop {
         match lexer.next_token() {
             TokenKind::EndOfFile => return Ok(()),
@@ -81,6 +84,8 @@ fn refuse_depth(text: &str) -> Result<(), String> {
             TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
                 depth = depth.saturating_sub(1);
             }
+            TokenKind::Lambda => lambdas += 1,
+            TokenKind::Newline => lambdas = 0,
             TokenKind::Indent => indents += 1,
             TokenKind::Dedent => indents = indents.saturating_sub(1),
             _ => {}
@@ -89,6 +94,9 @@ fn refuse_depth(text: &str) -> Result<(), String> {
             return Err(format!(
                 "brackets nested deeper than {MAX_NESTING}, which Python refuses"
             ));
+        }
+        if lambdas > MAX_LAMBDAS {
+            return Err(format!("more than {MAX_LAMBDAS} lambdas in one statement"));
         }
         if indents > MAX_INDENTS {
             return Err(format!(
@@ -118,7 +126,9 @@ fn may_be_deep(bytes: &[u8]) -> bool {
         }
         depth = depth.saturating_sub(usize::from(closed));
     }
+    static LAMBDA: LazyLock<Finder> = LazyLock::new(|| Finder::new(b"lambda"));
     MARGINS.iter().any(|margin| margin.find(bytes).is_some())
+        || LAMBDA.find_iter(bytes).nth(MAX_LAMBDAS).is_some()
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ const MAX_DEPTH: u32 = 24;
 const MAX_VALUES: usize = 8;
 /// Look-ups for one use of a name. Only generated code comes near it.
 const MAX_WORK: u32 = 20_000;
+/// Look-ups for all uses of a file, behind which each has only a few.
+const MAX_FILE_WORK: u32 = 100 * MAX_WORK;
+const LITTLE_WORK: u32 = 200;
 
 /// Nothing cut an answer short.
 const WHOLE: u32 = u32::MAX;
@@ -83,6 +86,8 @@ pub(crate) struct Resolver<'w, W: World> {
     orders: FxHashMap<Place, Memo<Vec<Place>>>,
     depth: u32,
     work: u32,
+    /// The work on the uses before.
+    work_before: u32,
     /// The depth of the outermost open question that the answer at hand was cut short by, in a
     /// cycle or at a bound. Until that question is answered, such an answer isn't kept.
     cut: u32,
@@ -101,6 +106,7 @@ impl<'w, W: World> Resolver<'w, W> {
             orders: FxHashMap::default(),
             depth: 0,
             work: 0,
+            work_before: 0,
             cut: WHOLE,
             nothing: Rc::default(),
         }
@@ -139,6 +145,7 @@ impl<'w, W: World> Resolver<'w, W> {
             if owners.is_empty() {
                 continue;
             }
+            self.work_before = self.work_before.saturating_add(self.work);
             self.work = 0;
             self.depth = 0;
             self.cut = WHOLE;
@@ -299,7 +306,12 @@ impl<'w, W: World> Resolver<'w, W> {
     /// Whether the bounds on depth and work are reached.
     fn spent(&mut self) -> bool {
         self.work += 1;
-        let spent = self.depth > MAX_DEPTH || self.work > MAX_WORK;
+        let most = if self.work_before < MAX_FILE_WORK {
+            MAX_WORK
+        } else {
+            LITTLE_WORK
+        };
+        let spent = self.depth > MAX_DEPTH || self.work > most;
         if spent {
             self.cut = 0;
         }

@@ -16,6 +16,8 @@ pub(super) const STACK_MORE: usize = 4 << 20;
 
 /// A long literal's first items stand for all.
 const MAX_ITEMS: usize = 8;
+/// More than resolution makes something of; a long chain of `or` has more.
+const MAX_VALUES: usize = 9;
 
 type Links<'e> = SmallVec<[&'e Expr; 6]>;
 
@@ -77,12 +79,14 @@ impl Lowering<'_> {
                 self.expression(&e.test, inner);
                 let mut values = self.expression(&e.body, inner);
                 values.extend(self.expression(&e.orelse, inner));
+                values.truncate(MAX_VALUES);
                 return values;
             }
             Expr::BoolOp(e) => {
                 let mut values = Values::new();
                 for value in &e.values {
                     values.extend(self.expression(value, inner));
+                    values.truncate(MAX_VALUES);
                 }
                 return values;
             }

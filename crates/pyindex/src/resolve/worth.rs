@@ -147,6 +147,9 @@ impl<W: World> Resolver<'_, W> {
                     .filter(|b| !matches!(b, Binding::Unit(_) | Binding::Value))
                     .collect();
                 for binding in all.into_iter().rev() {
+                    if self.spent() {
+                        break;
+                    }
                     let values = self.worth_of(file, binding, receiver);
                     worth.add_values(&values);
                 }
