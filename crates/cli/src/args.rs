@@ -160,10 +160,11 @@ pub enum IndexMode {
 pub struct DepsArgs {
     /// The repository.
     pub repository: PathBuf,
-    /// The unit: `path/to/file.py:function`, `path/to/file.py:Class.method`.
+    /// The unit: `path/to/file.py:function`, `path/to/file.py:Class.method`; `...:function#2` is the
+    /// second of that name. An id as it is printed will do, too.
     #[arg(value_name = "FILE:NAME")]
     pub target: String,
-    /// How many steps to follow; what a unit depends on is shown where it comes first.
+    /// How many steps to follow; a unit's own edges are listed once.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = positive)]
     pub depth: usize,
     /// How to read the repository.
@@ -183,8 +184,8 @@ pub struct ReadingArgs {
     /// Where earlier indexes are kept [default: index.sqlite in the user's cache folder].
     #[arg(long, value_name = "FILE", env = "HYDRA_INDEX_CACHE")]
     pub cache: Option<PathBuf>,
-    /// Neither use nor keep earlier indexes.
-    #[arg(long, conflicts_with = "cache")]
+    /// Neither use nor keep earlier indexes, whatever --cache or the environment says.
+    #[arg(long)]
     pub no_cache: bool,
 }
 

@@ -1,6 +1,6 @@
 //! One repository: `index`, `deps`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
@@ -144,16 +144,18 @@ fn build(
     let cache = match (&reading.cache, reading.no_cache) {
         (_, true) => None,
         // A store that the user named must work; the one that nobody asked for need not.
-        (Some(path), _) => Some(Cache::open(path)?),
-        (None, _) => match Cache::open(cache_folder()?.join("index.sqlite")) {
-            Ok(cache) => Some(cache),
-            Err(error) => {
-                context
-                    .bars
-                    .warn(&format!("the index is made without a cache: {error}"));
-                None
+        (Some(path), _) if !path.as_os_str().is_empty() => Some(Cache::open(path)?),
+        _ => {
+            let opened = cache_folder().and_then(|f| Ok(Cache::open(f.join("index.sqlite"))?));
+            match opened {
+                Ok(cache) => Some(cache),
+                Err(error) => {
+                    let reason = format!("the index is made without a cache: {error}");
+                    context.bars.warn(&reason);
+                    None
+                }
             }
-        },
+        }
     };
     let index = RepoIndex::build_with(repository, &options, cache.as_ref(), &context.bars)?;
     Ok(index)
@@ -161,23 +163,12 @@ fn build(
 
 /// `hydra deps`.
 pub fn deps(context: &Context, args: &DepsArgs) -> anyhow::Result<Done> {
-    let (file, name) = args
-        .target
-        .rsplit_once(':')
-        .filter(|(file, name)| !file.is_empty() && !name.is_empty())
-        .ok_or_else(|| {
-            usage(format!(
-                "{:?} names no unit: write path/to/file.py:function or path/to/file.py:Class.method",
-                args.target
-            ))
-        })?;
+    let (file, name) = target(&args.target)?;
     let path = RepoPath::new(file).map_err(|e| usage(e.to_string()))?;
     let index = build(context, &args.repository, &args.reading)?;
-    let unit = find(&index, &path, name)?;
-    let tree = Tree {
-        index: &index,
-        depth: args.depth,
-    };
+    let unit = find(&index, &path, &name)?;
+    let tree = Tree::new(&index, &unit.id, args.depth);
+    let own = tree.grouped(&unit.id);
     let unresolved: Vec<_> = index
         .imports(&path)
         .into_iter()
@@ -198,7 +189,7 @@ pub fn deps(context: &Context, args: &DepsArgs) -> anyhow::Result<Done> {
         "kind": unit.kind,
         "line": unit.head_line,
         "missing_imports": unresolved,
-        "edges": tree.json(&unit.id, 1, &mut HashSet::from([unit.id.clone()])),
+        "edges": tree.json(&own, 1, &mut HashSet::new()),
     });
     let mut text = format!(
         "{}  ({}, line {})\n",
@@ -206,13 +197,35 @@ pub fn deps(context: &Context, args: &DepsArgs) -> anyhow::Result<Done> {
         word(unit.kind),
         unit.head_line
     );
-    let mut shown = HashSet::from([unit.id.clone()]);
-    tree.text(&unit.id, 1, "", &mut shown, &mut text);
+    tree.text(&own, 1, "", &mut HashSet::new(), &mut text);
     if text.lines().count() == 1 {
         text += "depends on nothing in its repository\n";
     }
     context.show(&json, &text);
     Ok(Done::All)
+}
+
+/// `file.py:name`, or an id as it is printed: `name@file.py`, `name@file.py#2`.
+fn target(text: &str) -> anyhow::Result<(&str, String)> {
+    let parts = match text.rsplit_once(':') {
+        Some((file, name)) => Some((file, name.to_owned())),
+        None => text.split_once('@').map(|(name, file)| {
+            let ordinal = file
+                .rsplit_once('#')
+                .filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+            match ordinal {
+                Some((file, ordinal)) => (file, format!("{name}#{ordinal}")),
+                None => (file, name.to_owned()),
+            }
+        }),
+    };
+    let parts = parts.filter(|(file, name)| !file.is_empty() && !name.is_empty());
+    let (file, name) = parts.ok_or_else(|| {
+        usage(format!(
+            "{text:?} names no unit: write path/to/file.py:function or path/to/file.py:Class.method"
+        ))
+    })?;
+    Ok((file.strip_prefix("./").unwrap_or(file), name))
 }
 
 /// The unit that the user means; the error names those that there are.
@@ -248,29 +261,68 @@ fn find<'i>(index: &'i RepoIndex, path: &RepoPath, name: &str) -> anyhow::Result
     let last = qualname.rsplit('.').next().unwrap_or(qualname);
     let names: Vec<_> = index
         .file_units(path)
-        .map(|unit| unit.qualname.as_str())
+        .map(|unit| {
+            let ordinal = unit.id.as_str().rsplit_once(".py#");
+            let ordinal = ordinal.map(|(_, n)| format!("#{n}")).unwrap_or_default();
+            (unit.name.as_str(), format!("{}{ordinal}", unit.qualname))
+        })
         .collect();
-    let like: Vec<_> = names
-        .iter()
-        .filter(|known| known.rsplit('.').next() == Some(last))
-        .copied()
+    let like = |name: &str| name == last;
+    let named: Vec<_> = names.iter().filter(|(name, _)| like(name)).collect();
+    let listed = if named.is_empty() {
+        names.iter().collect()
+    } else {
+        named
+    };
+    let listed: Vec<_> = listed
+        .into_iter()
+        .map(|(_, name)| name.as_str())
+        .take(20)
         .collect();
-    let listed = if like.is_empty() { &names } else { &like };
-    let listed: Vec<_> = listed.iter().take(20).copied().collect();
     Err(anyhow::anyhow!("it has {}", listed.join(", ")))
         .with_context(|| format!("{path} defines no {name}"))
 }
 
-/// Edges of edges, as far as they are followed.
+/// Edges of edges, as far as they are followed. A unit's own edges are listed once, where it comes
+/// nearest to the root.
 struct Tree<'i> {
     index: &'i RepoIndex,
     depth: usize,
+    /// How far each unit is from the root, and its edges.
+    units: HashMap<UnitId, (usize, Groups)>,
 }
 
-impl Tree<'_> {
-    /// The edges of a unit by the unit that they lead to.
-    fn grouped(&self, id: &UnitId) -> Vec<(UnitId, Vec<Edge>)> {
-        let mut groups: Vec<(UnitId, Vec<Edge>)> = Vec::new();
+/// The edges of a unit by the unit that they lead to.
+type Groups = Vec<(UnitId, Vec<Edge>)>;
+
+impl<'i> Tree<'i> {
+    fn new(index: &'i RepoIndex, root: &UnitId, depth: usize) -> Self {
+        let mut tree = Self {
+            index,
+            depth,
+            units: HashMap::new(),
+        };
+        let mut level = vec![root.clone()];
+        for distance in 0..=depth {
+            let mut next = Vec::new();
+            for unit in level {
+                if tree.units.contains_key(&unit) {
+                    continue;
+                }
+                let groups = tree.grouped(&unit);
+                next.extend(groups.iter().map(|(other, _)| other.clone()));
+                tree.units.insert(unit, (distance, groups));
+            }
+            if next.is_empty() {
+                break;
+            }
+            level = next;
+        }
+        tree
+    }
+
+    fn grouped(&self, id: &UnitId) -> Groups {
+        let mut groups = Groups::new();
         for edge in self.index.edges(id) {
             match groups.last_mut() {
                 Some((unit, edges)) if *unit == edge.unit => edges.push(edge),
@@ -280,18 +332,31 @@ impl Tree<'_> {
         groups
     }
 
+    /// What to list below a unit that is met at a level: its edges, or that they stand elsewhere.
+    fn below(&self, unit: &UnitId, level: usize, listed: &mut HashSet<UnitId>) -> Below<'_> {
+        match self.units.get(unit) {
+            Some((nearest, groups)) if level < self.depth && !groups.is_empty() => {
+                if *nearest == level && listed.insert(unit.clone()) {
+                    Below::Edges(groups)
+                } else {
+                    Below::Elsewhere
+                }
+            }
+            _ => Below::Nothing,
+        }
+    }
+
     fn text(
         &self,
-        id: &UnitId,
+        groups: &Groups,
         level: usize,
         margin: &str,
-        shown: &mut HashSet<UnitId>,
+        listed: &mut HashSet<UnitId>,
         out: &mut String,
     ) {
-        let groups = self.grouped(id);
         let last = groups.len().saturating_sub(1);
         for (number, (unit, edges)) in groups.iter().enumerate() {
-            let (branch, below) = if number == last {
+            let (branch, indent) = if number == last {
                 ("└── ", "    ")
             } else {
                 ("├── ", "│   ")
@@ -299,44 +364,45 @@ impl Tree<'_> {
             let reasons: Vec<_> = edges
                 .iter()
                 .map(|e| {
-                    format!(
-                        "{} by {} on line {}",
-                        word(e.kind),
-                        word(e.provenance),
-                        e.line
-                    )
+                    let (kind, provenance) = (word(e.kind), word(e.provenance));
+                    format!("{kind} by {provenance} on line {}", e.line)
                 })
                 .collect();
-            let new = shown.insert(unit.clone());
-            let more = !new && level < self.depth && !self.index.edges(unit).is_empty();
-            let above = if more { "  (see above)" } else { "" };
-            let _ = writeln!(out, "{margin}{branch}{unit}  {}{above}", reasons.join(", "));
-            if new && level < self.depth {
-                self.text(unit, level + 1, &format!("{margin}{below}"), shown, out);
+            let below = self.below(unit, level, listed);
+            let more = match below {
+                Below::Elsewhere => "  (its own are listed elsewhere)",
+                _ => "",
+            };
+            let _ = writeln!(out, "{margin}{branch}{unit}  {}{more}", reasons.join(", "));
+            if let Below::Edges(groups) = below {
+                let margin = format!("{margin}{indent}");
+                self.text(groups, level + 1, &margin, listed, out);
             }
         }
     }
 
-    /// As the text: a unit's own edges are listed where it comes first, `above` says so elsewhere.
-    fn json(&self, id: &UnitId, level: usize, shown: &mut HashSet<UnitId>) -> Value {
-        let groups = self.grouped(id).into_iter().map(|(unit, edges)| {
+    fn json(&self, groups: &Groups, level: usize, listed: &mut HashSet<UnitId>) -> Value {
+        let nodes = groups.iter().map(|(unit, edges)| {
             let reasons: Vec<_> = edges
                 .iter()
                 .map(|e| json!({"kind": e.kind, "provenance": e.provenance, "line": e.line}))
                 .collect();
             let mut node = json!({"unit": unit, "reasons": reasons});
-            let new = shown.insert(unit.clone());
-            if level < self.depth {
-                if new {
-                    node["edges"] = self.json(&unit, level + 1, shown);
-                } else {
-                    node["above"] = true.into();
-                }
+            match self.below(unit, level, listed) {
+                Below::Edges(groups) => node["edges"] = self.json(groups, level + 1, listed),
+                Below::Elsewhere => node["elsewhere"] = true.into(),
+                Below::Nothing => {}
             }
             node
         });
-        groups.collect()
+        nodes.collect()
     }
+}
+
+enum Below<'t> {
+    Edges(&'t Groups),
+    Elsewhere,
+    Nothing,
 }
 
 /// As it is written in JSON.

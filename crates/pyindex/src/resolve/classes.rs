@@ -30,6 +30,7 @@ impl<W: World> Resolver<'_, W> {
             if bindings.is_empty() {
                 continue;
             }
+            self.work += bindings.len() as u32;
             let mut meaning = Meaning::default();
             for bound in bindings {
                 meaning.add(&self.binding(*file, bound.binding, Some(class)));

@@ -1,9 +1,11 @@
 //! What a name, a call or an attribute may be worth.
 
+use std::rc::Rc;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::value::{Held, Meaning, Reach, Value, Values, Via};
-use super::{Place, Resolver, World};
+use super::{Memo, Place, Resolver, World};
 use crate::outline::Binding;
 use crate::unit::{Provenance, Role, UnitKind};
 
@@ -128,34 +130,65 @@ impl<W: World> Resolver<'_, W> {
                     smallvec![Value::Function(place, receiver)]
                 }
             }
-            UnitKind::Variable | UnitKind::Attribute => {
-                let scope = outline.body.homes[unit as usize];
-                let mut worth = Meaning::default();
-                if raw.roles.contains(&Role::EnumMember)
-                    && let Some(class) = raw.parent
-                {
-                    worth
-                        .values
-                        .push(Value::Instance((file, class), Via::Inferred));
-                }
-                let Some(name) = outline.body.names.get(&raw.name) else {
-                    return worth.values;
-                };
-                let all: SmallVec<[Binding; 8]> = outline
-                    .bounds_of(scope, name)
-                    .map(|b| b.binding)
-                    .filter(|b| !matches!(b, Binding::Unit(_) | Binding::Value))
-                    .collect();
-                for binding in all.into_iter().rev() {
-                    if self.spent() {
-                        break;
-                    }
-                    let values = self.worth_of(file, binding, receiver);
-                    worth.add_values(&values);
-                }
-                worth.values
-            }
+            UnitKind::Variable | UnitKind::Attribute => self.stored(place, receiver),
         }
+    }
+
+    /// What a variable or attribute may be, by everything that is ever assigned to it.
+    fn stored(&mut self, place: Place, receiver: Option<Place>) -> Values {
+        let key = (place, receiver);
+        match self.stores.get(&key) {
+            Some(Memo::Done(values)) => return (**values).clone(),
+            Some(Memo::Open(depth)) => {
+                self.cut = self.cut.min(*depth);
+                return Values::new();
+            }
+            None => {}
+        }
+        if self.spent() {
+            return Values::new();
+        }
+        self.stores.insert(key, Memo::Open(self.depth));
+        let outer = self.open();
+        let values = self.assigned(place, receiver);
+        if self.close(outer) {
+            let done = Memo::Done(Rc::new(values.clone()));
+            self.stores.insert(key, done);
+        } else {
+            self.stores.remove(&key);
+        }
+        values
+    }
+
+    fn assigned(&mut self, place: Place, receiver: Option<Place>) -> Values {
+        let (file, unit) = place;
+        let outline = self.outline(file);
+        let raw = &outline.facts.units[unit as usize];
+        let scope = outline.body.homes[unit as usize];
+        let mut worth = Meaning::default();
+        if raw.roles.contains(&Role::EnumMember)
+            && let Some(class) = raw.parent
+        {
+            worth
+                .values
+                .push(Value::Instance((file, class), Via::Inferred));
+        }
+        let Some(name) = outline.body.names.get(&raw.name) else {
+            return worth.values;
+        };
+        let all: SmallVec<[Binding; 8]> = outline
+            .bounds_of(scope, name)
+            .map(|b| b.binding)
+            .filter(|b| !matches!(b, Binding::Unit(_) | Binding::Value))
+            .collect();
+        for binding in all.into_iter().rev() {
+            if self.spent() {
+                break;
+            }
+            let values = self.worth_of(file, binding, receiver);
+            worth.add_values(&values);
+        }
+        worth.values
     }
 
     /// What a function is annotated to return.

@@ -6,4 +6,5 @@ mod imports;
 mod released_parity;
 mod released_rules;
 mod resolution;
+mod robustness;
 mod units;
