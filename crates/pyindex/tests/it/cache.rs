@@ -109,6 +109,52 @@ fn what_other_files_cannot_see_resolves_the_file_alone() {
 }
 
 #[test]
+fn what_other_files_see_resolves_them_too() {
+    const CLASSES: &str = "class A:\n    def go(self):\n        return 1\nclass B(A):\n    def go(self):\n        return 2\n";
+    // Each pair differs in one respect.
+    for (before, after) in [
+        // What a function gives.
+        ("def make():\n    return A()\n", "def make():\n    A()\n"),
+        (
+            "def make():\n    A()\n    return B()\n",
+            "def make():\n    return A()\n    B()\n",
+        ),
+        (
+            "async def make():\n    return A()\n",
+            "def make():\n    return A()\n",
+        ),
+        // What is exported.
+        (
+            "make = A\n__all__ = ['make']\n",
+            "make = A\n__all__ = ['A']\n",
+        ),
+        // Which of two comes last.
+        (
+            "from late import *\nmake = A\n",
+            "make = A\nfrom late import *\n",
+        ),
+        ("make = A\nmake = B\n", "make = B\nmake = A\n"),
+        ("make = A\nif A:\n    make = B\n", "make = A\nA\nmake = B\n"),
+        ("make = A\n", "make = A()\n"),
+        ("class make(A):\n    pass\n", "class make(B):\n    pass\n"),
+    ] {
+        let repo = Repo::new(&[
+            ("late.py", "def make():\n    return 1\n"),
+            (
+                "user.py",
+                "from given import *\ndef use():\n    return make().go(), make.go()\n",
+            ),
+        ]);
+        let cache = repo.cache();
+        for text in [before, after, before] {
+            repo.write("given.py", format!("{CLASSES}{text}"));
+            let resolved = repo.check(&cache).resolved;
+            assert!(resolved > 1, "{before} and {after}");
+        }
+    }
+}
+
+#[test]
 fn changing_back_and_forth_parses_nothing_the_second_time() {
     let (repo, cache) = shop();
     let (path, text) = SHOP[1];
