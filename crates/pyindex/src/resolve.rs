@@ -83,6 +83,7 @@ pub(crate) struct Resolver<'w, W: World> {
     globals: Vec<Option<Memo<Meaning>>>,
     names: FxHashMap<(u32, ScopeId, Sym), Memo<Meaning>>,
     worth: FxHashMap<(u32, UseId), Memo<Values>>,
+    members: FxHashMap<(u32, Sym, Value), Rc<Meaning>>,
     stores: FxHashMap<(Place, Option<Place>), Memo<Values>>,
     orders: FxHashMap<Place, Memo<Vec<Place>>>,
     depth: u32,
@@ -104,6 +105,7 @@ impl<'w, W: World> Resolver<'w, W> {
             globals: Vec::new(),
             names: FxHashMap::default(),
             worth: FxHashMap::default(),
+            members: FxHashMap::default(),
             stores: FxHashMap::default(),
             orders: FxHashMap::default(),
             depth: 0,
@@ -219,8 +221,7 @@ impl<'w, W: World> Resolver<'w, W> {
             for value in &values {
                 match step {
                     Step::Attribute(name) => {
-                        let name = outline.body.names.text(*name);
-                        next.add(&self.attribute(*value, name));
+                        next.add(&self.member(file, *value, *name));
                     }
                     Step::Call => {
                         let (run, given) = self.call(*value);
@@ -252,6 +253,23 @@ impl<'w, W: World> Resolver<'w, W> {
             values = next.values;
         }
         values
+    }
+
+    /// An attribute of a value, by its name in the file that asks; most are asked for again and
+    /// again.
+    fn member(&mut self, file: u32, value: Value, name: Sym) -> Rc<Meaning> {
+        let key = (file, name, value);
+        if let Some(meaning) = self.members.get(&key) {
+            return meaning.clone();
+        }
+        let outline = self.outline(file);
+        let outer = std::mem::replace(&mut self.cut, WHOLE);
+        let meaning = Rc::new(self.attribute(value, outline.body.names.text(name)));
+        if self.cut == WHOLE {
+            self.members.insert(key, meaning.clone());
+        }
+        self.cut = self.cut.min(outer);
+        meaning
     }
 
     fn class_around(&self, outline: &Loaded, scope: ScopeId) -> Option<Local> {

@@ -300,11 +300,14 @@ impl RepoIndex {
             parsed,
             resolved: stale.iter().filter(|s| **s).count(),
         };
-        for (file, resolved) in files.iter_mut().zip(resolved) {
+        // The outlines are most of what there is in memory, and have been used.
+        let done = files.par_iter_mut().zip(resolved);
+        done.for_each(|(file, resolved)| {
+            file.loaded.take();
             if let Some(resolved) = resolved {
                 file.resolved = resolved;
             }
-        }
+        });
         let index = Self {
             files,
             modules,

@@ -7,7 +7,7 @@ use crate::modules::ModuleId;
 use crate::unit::Provenance;
 
 /// What a name or expression may stand for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     Module(ModuleId),
     Class(Place, Via),
@@ -29,7 +29,7 @@ pub(super) enum Value {
 }
 
 /// What a container holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Held {
     Instances(Place),
     Classes(Place),
@@ -45,7 +45,7 @@ impl Held {
 }
 
 /// How a class or instance was come by; it decides the provenance of its attributes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Via {
     /// The class was named.
     Named,
