@@ -57,6 +57,7 @@ pub struct RepoIndex {
     /// The files that were read but can't be indexed.
     refused: Vec<SnapshotSkip>,
     parser: Parser,
+    jobs: usize,
     work: Work,
 }
 
@@ -266,6 +267,13 @@ impl RepoIndex {
         let Some(file) = self.file_of(path) else {
             return Vec::new();
         };
+        // Outlines may have to be made again, which takes the parser's stack. Its threads are
+        // there since the index was built; if not, the answer is the same without them.
+        load::with_room(self.jobs, || self.imports_of(file))
+            .unwrap_or_else(|_| self.imports_of(file))
+    }
+
+    fn imports_of(&self, file: usize) -> Vec<Import> {
         let repository = Repository {
             files: &self.files,
             modules: &self.modules,

@@ -17,7 +17,7 @@ const MAX_NESTING: usize = 200;
 const MAX_INDENTS: usize = 1000;
 /// ruff's parser takes more stack for each `lambda` in the default of another. Python's own
 /// gives up much earlier.
-const MAX_LAMBDAS: usize = 1000;
+const MAX_LAMBDAS: usize = 10_000;
 /// As many brackets as a byte can count.
 const BLOCK: usize = 128;
 

@@ -314,6 +314,7 @@ impl RepoIndex {
             skipped,
             refused,
             parser: options.parser,
+            jobs: options.jobs,
             work,
         };
         (index, new)

@@ -2,9 +2,10 @@
 
 mod cache;
 mod edges;
+mod hostile;
 mod imports;
+mod properties;
 mod released_parity;
 mod released_rules;
 mod resolution;
-mod robustness;
 mod units;
