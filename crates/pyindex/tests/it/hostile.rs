@@ -319,7 +319,7 @@ fn a_kept_index_of_deep_files_answers_on_a_small_stack() {
     let store = tempfile::tempdir().expect("a folder");
     for parser in PARSERS {
         for _ in 0..2 {
-            let cache = Cache::open(&store.path().join("index")).expect("a cache");
+            let cache = Cache::open(store.path().join("index")).expect("a cache");
             let options = options(parser);
             let index = RepoIndex::build_with(root.path(), &options, Some(&cache), &Silent)
                 .expect("it can be indexed");
