@@ -326,16 +326,20 @@ impl<'w, W: World> Resolver<'w, W> {
     /// Whether the bounds on depth and work are reached.
     fn spent(&mut self) -> bool {
         self.work += 1;
+        let spent = self.depth > MAX_DEPTH || self.is_worked_out();
+        if spent {
+            self.cut = 0;
+        }
+        spent
+    }
+
+    fn is_worked_out(&self) -> bool {
         let most = if self.work_before < MAX_FILE_WORK {
             MAX_WORK
         } else {
             LITTLE_WORK
         };
-        let spent = self.depth > MAX_DEPTH || self.work > most;
-        if spent {
-            self.cut = 0;
-        }
-        spent
+        self.work > most
     }
 }
 

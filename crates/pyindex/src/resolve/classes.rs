@@ -31,10 +31,7 @@ impl<W: World> Resolver<'_, W> {
                 continue;
             }
             self.work += bindings.len() as u32;
-            let mut meaning = Meaning::default();
-            for bound in bindings {
-                meaning.add(&self.binding(*file, bound.binding, Some(class)));
-            }
+            let mut meaning = self.bindings(*file, &bindings, Some(class));
             for (_, provenance) in &mut meaning.reached {
                 *provenance = via.provenance();
             }

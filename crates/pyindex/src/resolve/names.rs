@@ -21,7 +21,7 @@ impl<W: World> Resolver<'_, W> {
         {
             if first < used.event {
                 let bounds = outline.visible(used.scope, name, false, Some(used.event));
-                return Rc::new(self.bindings(file, &bounds));
+                return Rc::new(self.bindings(file, &bounds, None));
             }
             let outer = outline.body.scopes[used.scope as usize].parent;
             if let Some(outer) = outer.filter(|_| !forward) {
@@ -102,13 +102,32 @@ impl<W: World> Resolver<'_, W> {
                 return found;
             }
         }
-        self.bindings(file, &outline.visible(scope, name, false, None))
+        self.bindings(file, &outline.visible(scope, name, false, None), None)
     }
 
-    pub(super) fn bindings(&mut self, file: u32, bindings: &[Bound]) -> Meaning {
+    pub(super) fn bindings(
+        &mut self,
+        file: u32,
+        bindings: &[Bound],
+        receiver: Option<Place>,
+    ) -> Meaning {
         let mut meaning = Meaning::default();
         for bound in bindings {
-            meaning.add(&self.binding(file, bound.binding, None));
+            // Each assignment to a variable binds its name to the one unit.
+            if let Binding::Unit(unit) = bound.binding
+                && meaning.reached.contains(&((file, unit), Provenance::Name))
+            {
+                continue;
+            }
+            if self.is_worked_out() {
+                // What is named is known even where its value is not.
+                self.cut = 0;
+                if let Binding::Unit(unit) = bound.binding {
+                    meaning.reached.push(((file, unit), Provenance::Name));
+                }
+                continue;
+            }
+            meaning.add(&self.binding(file, bound.binding, receiver));
         }
         meaning
     }
