@@ -31,16 +31,8 @@ fn faithful(context: &Context, args: &IndexArgs) -> anyhow::Result<Done> {
             .map(|unit| json!({"unit": unit, "edges": index.edges(&unit.id)}));
         jsonl::write(out, records)?;
     }
-    let kinds: BTreeMap<&str, usize> = [
-        ("function", UnitKind::Function),
-        ("method", UnitKind::Method),
-        ("class", UnitKind::Class),
-        ("variable", UnitKind::Variable),
-        ("attribute", UnitKind::Attribute),
-    ]
-    .into_iter()
-    .map(|(name, kind)| (name, index.count(kind)))
-    .collect();
+    let kinds = UnitKind::ALL.map(|kind| (kind.name(), index.count(kind)));
+    let kinds = BTreeMap::from(kinds);
     let broken: Vec<_> = index
         .broken()
         .map(|(path, reason)| Skipped {
@@ -194,7 +186,7 @@ pub fn deps(context: &Context, args: &DepsArgs) -> anyhow::Result<Done> {
     let mut text = format!(
         "{}  ({}, line {})\n",
         unit.id,
-        word(unit.kind),
+        unit.kind.name(),
         unit.head_line
     );
     tree.text(&own, 1, "", &mut HashSet::new(), &mut text);
@@ -267,8 +259,7 @@ fn find<'i>(index: &'i RepoIndex, path: &RepoPath, name: &str) -> anyhow::Result
             (unit.name.as_str(), format!("{}{ordinal}", unit.qualname))
         })
         .collect();
-    let like = |name: &str| name == last;
-    let named: Vec<_> = names.iter().filter(|(name, _)| like(name)).collect();
+    let named: Vec<_> = names.iter().filter(|(name, _)| *name == last).collect();
     let listed = if named.is_empty() {
         names.iter().collect()
     } else {

@@ -27,6 +27,28 @@ pub enum UnitKind {
     Attribute,
 }
 
+impl UnitKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [
+        Self::Function,
+        Self::Method,
+        Self::Class,
+        Self::Variable,
+        Self::Attribute,
+    ];
+
+    /// As it is written in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Method => "method",
+            Self::Class => "class",
+            Self::Variable => "variable",
+            Self::Attribute => "attribute",
+        }
+    }
+}
+
 /// A unit that a retriever chose, and why it is there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {

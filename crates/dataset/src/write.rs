@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hydra_core::records::UnitKind;
 use hydra_core::{AtomicFile, CoreError, python_json};
 use hydra_pyindex::text;
 use polars::io::parquet::write::BatchedWriter;
@@ -27,21 +26,10 @@ const TEXT_COLUMNS: [TextColumn; 6] = [
     ("repo", |p| &p.repo),
     ("query_unit", |p| p.query_unit.as_str()),
     ("candidate_unit", |p| p.candidate_unit.as_str()),
-    ("kind", |p| kind_name(p.kind)),
+    ("kind", |p| p.kind.name()),
     ("query", |p| &p.query),
     ("candidate", |p| &p.candidate),
 ];
-
-/// As [`UnitKind`] is written in JSON.
-fn kind_name(kind: UnitKind) -> &'static str {
-    match kind {
-        UnitKind::Function => "function",
-        UnitKind::Method => "method",
-        UnitKind::Class => "class",
-        UnitKind::Variable => "variable",
-        UnitKind::Attribute => "attribute",
-    }
-}
 
 /// A row of the published dataset.
 #[derive(Serialize)]

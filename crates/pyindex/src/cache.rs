@@ -120,9 +120,8 @@ impl Cache {
         parser: Parser,
         hash: &ContentHash,
     ) -> Result<Option<Outline>, IndexError> {
-        let connection = self.connection();
         let read = || -> rusqlite::Result<Option<Vec<u8>>> {
-            connection
+            self.connection()
                 .prepare_cached("SELECT body FROM outlines WHERE parser = ?1 AND hash = ?2")?
                 .query_row(params![parser.name(), hash], |row| row.get(0))
                 .optional()

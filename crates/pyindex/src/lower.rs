@@ -24,6 +24,11 @@ use crate::outline::{
 use crate::source;
 use crate::unit::{Role, UnitKind};
 
+/// The stack that must be left for an expression, and what is added when it isn't: a generated
+/// file may nest deeper than any thread's stack.
+const STACK_LEFT: usize = 128 << 10;
+const STACK_MORE: usize = 4 << 20;
+
 /// What an expression's value may be.
 type Values = SmallVec<[Binding; 2]>;
 
@@ -250,6 +255,18 @@ impl<'a> Lowering<'a> {
         for binding in bindings {
             self.bind(name, *binding);
         }
+    }
+
+    /// Visits a part of an expression, annotation or pattern with stack to spare.
+    fn deeper<T>(&mut self, visit: impl FnOnce(&mut Self) -> T) -> T {
+        self.depth += 1;
+        let visited = if self.depth.is_multiple_of(16) {
+            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || visit(self))
+        } else {
+            visit(self)
+        };
+        self.depth -= 1;
+        visited
     }
 
     fn intern(&mut self, name: &str) -> Sym {

@@ -5,7 +5,6 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::Lowering;
 use super::assignments::with_uses;
-use super::expressions::{STACK_LEFT, STACK_MORE};
 use crate::EdgeKind;
 use crate::outline::{Binding, UseId};
 use crate::source::last_name;
@@ -16,14 +15,7 @@ const MAX_ANNOTATION: usize = 400;
 impl Lowering<'_> {
     /// Reads an annotation: every name in it is used; gives what a value of it is.
     pub(super) fn annotation(&mut self, annotation: &Expr) -> Vec<Binding> {
-        self.depth += 1;
-        let known = if self.depth.is_multiple_of(16) {
-            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.annotated(annotation))
-        } else {
-            self.annotated(annotation)
-        };
-        self.depth -= 1;
-        known
+        self.deeper(|lowering| lowering.annotated(annotation))
     }
 
     pub(super) fn annotated(&mut self, annotation: &Expr) -> Vec<Binding> {

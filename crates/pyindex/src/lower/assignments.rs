@@ -118,8 +118,7 @@ impl Lowering<'_> {
         if let Some(unit) = self.assigned(name) {
             return Some(unit);
         }
-        let outside = &self.body.scopes[self.scope as usize].globals;
-        if self.scope != 0 && outside.contains(&name) {
+        if self.is_outside(name) {
             return None;
         }
         let mut roles = Vec::new();
@@ -185,10 +184,10 @@ impl Lowering<'_> {
         range: TextRange,
         how: Store,
     ) {
-        let mut role = None;
-        if let Store::Annotated { role: given } = how {
-            role = given;
-        }
+        let mut role = match how {
+            Store::Annotated { role } => role,
+            _ => None,
+        };
         if self.kind_of(self.scope) == ScopeKind::Class
             && let Some(frame) = self.classes.last()
         {
@@ -316,12 +315,6 @@ pub(super) enum Store {
     Again,
     /// By a loop, by `with`.
     Loop,
-}
-
-impl Store {
-    pub(super) fn annotated(role: Option<Role>) -> Self {
-        Self::Annotated { role }
-    }
 }
 
 /// `a, b = x, y` by pairs, where the numbers are equal and nothing is starred.

@@ -9,11 +9,6 @@ use super::{Lowering, Values};
 use crate::EdgeKind;
 use crate::outline::{Binding, Root, ScopeKind, Step, Sym, Use, UseId};
 
-/// The stack that must be left for an expression, and what is added when it isn't: a generated
-/// file may nest deeper than any thread's stack.
-pub(super) const STACK_LEFT: usize = 128 << 10;
-pub(super) const STACK_MORE: usize = 4 << 20;
-
 /// A long literal's first items stand for all.
 const MAX_ITEMS: usize = 8;
 /// More than resolution makes something of; a long chain of `or` has more.
@@ -43,14 +38,7 @@ impl Lowering<'_> {
     /// Notes every use in an expression; gives those that its value may come from. `kind` is how
     /// the outermost name is used.
     pub(super) fn expression(&mut self, expression: &Expr, kind: EdgeKind) -> Values {
-        self.depth += 1;
-        let values = if self.depth.is_multiple_of(16) {
-            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.visit(expression, kind))
-        } else {
-            self.visit(expression, kind)
-        };
-        self.depth -= 1;
-        values
+        self.deeper(|lowering| lowering.visit(expression, kind))
     }
 
     pub(super) fn visit(&mut self, expression: &Expr, kind: EdgeKind) -> Values {

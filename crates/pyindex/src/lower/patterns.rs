@@ -3,20 +3,13 @@
 use ruff_python_ast::{self as ast, Pattern};
 
 use super::Lowering;
-use super::expressions::{STACK_LEFT, STACK_MORE};
 use crate::EdgeKind;
 use crate::outline::{Binding, UseId};
 
 impl Lowering<'_> {
     /// Binds the names of a pattern; `subject` is what is known of what it is matched with.
     pub(super) fn pattern(&mut self, pattern: &Pattern, subject: &[Binding]) {
-        self.depth += 1;
-        if self.depth.is_multiple_of(16) {
-            stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.matched(pattern, subject));
-        } else {
-            self.matched(pattern, subject);
-        }
-        self.depth -= 1;
+        self.deeper(|lowering| lowering.matched(pattern, subject));
     }
 
     pub(super) fn matched(&mut self, pattern: &Pattern, subject: &[Binding]) {

@@ -59,7 +59,7 @@ impl Lowering<'_> {
                 }
                 let alias = source::last_name(&s.annotation) == Some("TypeAlias");
                 let role = alias.then_some(Role::TypeAlias);
-                self.store(&s.target, &known, s.range, Store::annotated(role));
+                self.store(&s.target, &known, s.range, Store::Annotated { role });
             }
             Stmt::AugAssign(s) => {
                 self.in_statement_of(std::slice::from_ref(&*s.target), s.range, |lowering| {
@@ -77,12 +77,8 @@ impl Lowering<'_> {
                         lowering.annotation(&s.value);
                     });
                 });
-                self.store(
-                    &s.name,
-                    &[],
-                    s.range,
-                    Store::annotated(Some(Role::TypeAlias)),
-                );
+                let role = Some(Role::TypeAlias);
+                self.store(&s.name, &[], s.range, Store::Annotated { role });
             }
             Stmt::Return(s) => {
                 if let Some(value) = &s.value {
