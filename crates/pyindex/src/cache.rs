@@ -9,9 +9,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,7 @@ pub(crate) type ContentHash = [u8; 32];
 const FORMAT: u32 = 3;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
+const RETRY: Duration = Duration::from_millis(5);
 const SUM_BYTES: usize = 16;
 const PAGE_BYTES: u32 = 32 << 10;
 
@@ -183,7 +184,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     // Rows are long; with small pages most of them would be chains of pages. A store that has its
     // size already keeps it.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    patiently(|| connection.pragma_update(None, "journal_mode", "wal"))?;
     // A crash of the machine may lose the last rows, which are computed again; it breaks nothing.
     connection.pragma_update(None, "synchronous", "normal")?;
     let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -210,6 +211,25 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
          PRAGMA user_version = {FORMAT};
          COMMIT;"
     ))
+}
+
+/// Tries again while another process is at work.
+///
+/// For what SQLite's own time-out leaves out: it gives up at once where it holds a lock already
+/// and needs a greater one, as it does when two processes make the same new store.
+fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let begun = Instant::now();
+    loop {
+        match attempt() {
+            Err(e)
+                if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begun.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(RETRY);
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// An outline as it is stored.

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
 use std::time::Duration;
 
 use hydra_pyindex::Cache;
@@ -53,6 +54,23 @@ fn eight_threads_share_one_store() {
     let cache = repos[0].cache();
     for repo in &repos {
         assert_eq!(right(&repo.root(), &cache), super::NOTHING);
+    }
+}
+
+#[test]
+fn eight_threads_make_one_store_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for round in 0..100 {
+        let store = folder.path().join(format!("{round}.sqlite"));
+        let together = Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    together.wait();
+                    Cache::open(&store).expect("a store");
+                });
+            }
+        });
     }
 }
 
