@@ -12,7 +12,7 @@ use crate::load;
 use crate::modules::{Found, Modules};
 use crate::outline::{Binding, Facts, Local, ModuleName};
 use crate::parse::Parser;
-use crate::resolve::{Loaded, Resolver, World};
+use crate::resolve::{Loaded, Memos, Resolver, World};
 use crate::source::Lines;
 use crate::unit::{Dependency, Edge, Import, ImportTarget, Skipped, Unit, UnitKind};
 use build::Repository;
@@ -281,7 +281,8 @@ impl RepoIndex {
             cache: None,
         };
         let outline = repository.outline(file as u32);
-        let mut resolver = Resolver::new(&repository, file as u32);
+        let mut memos = Memos::default();
+        let mut resolver = Resolver::new(&repository, file as u32, &mut memos);
         let mut imports = Vec::new();
         let text = |name| outline.body.names.text(name).to_owned();
         for bound in &outline.body.bound {

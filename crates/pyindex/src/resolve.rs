@@ -8,14 +8,12 @@
 mod classes;
 mod imports;
 mod loaded;
+mod memos;
 mod names;
 mod value;
 mod worth;
 
-use std::collections::BTreeSet;
-use std::rc::Rc;
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
@@ -23,6 +21,8 @@ use crate::modules::Modules;
 use crate::outline::{Local, Root, ScopeId, ScopeKind, Step, Sym, Use, UseId};
 use crate::unit::{EdgeKind, Provenance};
 pub(crate) use loaded::Loaded;
+pub(crate) use memos::Memos;
+use memos::{Answer, Memo};
 use value::{Meaning, Reach, Value, Values, Via};
 
 /// Inference follows assignments and calls this far back.
@@ -69,23 +69,13 @@ struct Reached {
     implied: bool,
 }
 
-enum Memo<T> {
-    /// At this depth it is being worked out; who asks for it now is in a cycle.
-    Open(u32),
-    Done(Rc<T>),
-}
-
 pub(crate) struct Resolver<'w, W: World> {
     world: &'w W,
     file: u32,
+    memos: &'w mut Memos,
     consulted: FxHashSet<u32>,
-    /// The file's own module-level names.
-    globals: Vec<Option<Memo<Meaning>>>,
-    names: FxHashMap<(u32, ScopeId, Sym), Memo<Meaning>>,
-    worth: FxHashMap<(u32, UseId), Memo<Values>>,
-    members: FxHashMap<(u32, Sym, Value), Rc<Meaning>>,
-    stores: FxHashMap<(Place, Option<Place>), Memo<Values>>,
-    orders: FxHashMap<Place, Memo<Vec<Place>>>,
+    /// The file that was consulted last.
+    latest: u32,
     depth: u32,
     work: u32,
     /// The work on the uses before.
@@ -93,37 +83,38 @@ pub(crate) struct Resolver<'w, W: World> {
     /// The depth of the outermost open question that the answer at hand was cut short by, in a
     /// cycle or at a bound. Until that question is answered, such an answer isn't kept.
     cut: u32,
-    nothing: Rc<Meaning>,
 }
 
 impl<'w, W: World> Resolver<'w, W> {
-    pub fn new(world: &'w W, file: u32) -> Self {
+    /// What the memos hold of another file is forgotten.
+    pub fn new(world: &'w W, file: u32, memos: &'w mut Memos) -> Self {
+        memos.clear();
         Self {
             world,
             file,
+            memos,
             consulted: FxHashSet::default(),
-            globals: Vec::new(),
-            names: FxHashMap::default(),
-            worth: FxHashMap::default(),
-            members: FxHashMap::default(),
-            stores: FxHashMap::default(),
-            orders: FxHashMap::default(),
+            latest: file,
             depth: 0,
             work: 0,
             work_before: 0,
             cut: WHOLE,
-            nothing: Rc::default(),
         }
     }
 
-    /// The other files whose outlines the answers rest on.
-    pub fn consulted(&self) -> BTreeSet<u32> {
-        self.consulted.iter().copied().collect()
+    /// The other files whose outlines the answers rest on, in order.
+    pub fn consulted(&self) -> Vec<u32> {
+        let mut files: Vec<u32> = self.consulted.iter().copied().collect();
+        files.sort_unstable();
+        files
     }
 
     fn outline(&mut self, file: u32) -> &'w Loaded {
-        if file != self.file {
-            self.consulted.insert(file);
+        if file != self.latest {
+            self.latest = file;
+            if file != self.file {
+                self.consulted.insert(file);
+            }
         }
         self.world.outline(file)
     }
@@ -208,8 +199,9 @@ impl<'w, W: World> Resolver<'w, W> {
             },
             Root::Name(name) => {
                 let meaning = self.root(file, used, name);
+                let meaning = self.memos.of(meaning);
                 note(-1, &meaning.reached, false);
-                meaning.values.clone()
+                Values::from_slice(&meaning.values)
             }
         };
         for (number, step) in outline.body.steps_of(used).iter().enumerate() {
@@ -221,7 +213,8 @@ impl<'w, W: World> Resolver<'w, W> {
             for value in &values {
                 match step {
                     Step::Attribute(name) => {
-                        next.add(&self.member(file, *value, *name));
+                        let member = self.member(file, *value, *name);
+                        next.add(self.memos.of(member));
                     }
                     Step::Call => {
                         let (run, given) = self.call(*value);
@@ -257,16 +250,17 @@ impl<'w, W: World> Resolver<'w, W> {
 
     /// An attribute of a value, by its name in the file that asks; most are asked for again and
     /// again.
-    fn member(&mut self, file: u32, value: Value, name: Sym) -> Rc<Meaning> {
+    fn member(&mut self, file: u32, value: Value, name: Sym) -> Answer {
         let key = (file, name, value);
-        if let Some(meaning) = self.members.get(&key) {
-            return meaning.clone();
+        if let Some(meaning) = self.memos.members.get(&key) {
+            return *meaning;
         }
         let outline = self.outline(file);
         let outer = std::mem::replace(&mut self.cut, WHOLE);
-        let meaning = Rc::new(self.attribute(value, outline.body.names.text(name)));
+        let meaning = self.attribute(value, outline.body.names.text(name));
+        let meaning = self.memos.keep(meaning);
         if self.cut == WHOLE {
-            self.members.insert(key, meaning.clone());
+            self.memos.members.insert(key, meaning);
         }
         self.cut = self.cut.min(outer);
         meaning
@@ -285,26 +279,28 @@ impl<'w, W: World> Resolver<'w, W> {
     }
 
     /// What a use may be worth.
-    fn values(&mut self, file: u32, used: UseId) -> Rc<Values> {
-        match self.worth.get(&(file, used)) {
-            Some(Memo::Done(values)) => return values.clone(),
+    fn values(&mut self, file: u32, used: UseId) -> Answer {
+        match self.memos.worth.get(&(file, used)) {
+            Some(Memo::Done(values)) => return *values,
             Some(Memo::Open(depth)) => {
                 self.cut = self.cut.min(*depth);
-                return Rc::default();
+                return Answer::NOTHING;
             }
             None => {}
         }
         if self.spent() {
-            return Rc::default();
+            return Answer::NOTHING;
         }
-        self.worth.insert((file, used), Memo::Open(self.depth));
+        let open = Memo::Open(self.depth);
+        self.memos.worth.insert((file, used), open);
         let outer = self.open();
-        let values = Rc::new(self.walk(file, used, None));
+        let values = self.walk(file, used, None);
+        let values = self.memos.keep_values(values);
         if self.close(outer) {
-            let done = Memo::Done(values.clone());
-            self.worth.insert((file, used), done);
+            let done = Memo::Done(values);
+            self.memos.worth.insert((file, used), done);
         } else {
-            self.worth.remove(&(file, used));
+            self.memos.worth.remove(&(file, used));
         }
         values
     }

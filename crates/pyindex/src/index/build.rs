@@ -15,7 +15,7 @@ use crate::cache::{
 use crate::modules::Modules;
 use crate::outline::Outline;
 use crate::parse::outline;
-use crate::resolve::{Loaded, Resolver, World};
+use crate::resolve::{Loaded, Memos, Resolver, World};
 use crate::unit::Skipped;
 use crate::{IndexError, Parser, load};
 
@@ -294,7 +294,9 @@ impl RepoIndex {
         let resolved: Vec<Option<Resolved>> = stale
             .par_iter()
             .enumerate()
-            .map(|(number, stale)| stale.then(|| resolve(&repository, number as u32)))
+            .map_init(Memos::default, |memos, (number, stale)| {
+                stale.then(|| resolve(&repository, number as u32, memos))
+            })
             .collect();
         let work = Work {
             parsed,
@@ -445,13 +447,13 @@ fn read(
     Ok(fresh)
 }
 
-fn resolve(repository: &Repository<'_>, file: u32) -> Resolved {
-    let mut resolver = Resolver::new(repository, file);
+fn resolve(repository: &Repository<'_>, file: u32, memos: &mut Memos) -> Resolved {
+    let mut resolver = Resolver::new(repository, file, memos);
     let edges = resolver.edges();
     let imported = resolver.imported_files().into_iter().collect();
     Resolved {
         edges,
         imported,
-        consulted: resolver.consulted().into_iter().collect(),
+        consulted: resolver.consulted(),
     }
 }

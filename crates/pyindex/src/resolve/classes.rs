@@ -1,9 +1,10 @@
 //! Members of classes, by their method resolution order.
 
-use std::rc::Rc;
+use smallvec::SmallVec;
 
+use super::memos::{Memo, Order};
 use super::value::{Meaning, Value, Via};
-use super::{Memo, Place, Resolver, World};
+use super::{Place, Resolver, World};
 
 impl<W: World> Resolver<'_, W> {
     /// A member of a class by its method resolution order; `behind` leaves out the class itself.
@@ -19,11 +20,13 @@ impl<W: World> Resolver<'_, W> {
             return Meaning::default();
         }
         let order = self.order(class);
-        for (file, unit) in order.iter().skip(usize::from(behind)) {
-            let outline = self.outline(*file);
-            let (Some(scope), Some(name)) =
-                (outline.class_scopes.get(unit), outline.body.names.get(name))
-            else {
+        for at in order.start + usize::from(behind)..order.end {
+            let (file, unit) = self.memos.classes[at];
+            let outline = self.outline(file);
+            let (Some(scope), Some(name)) = (
+                outline.class_scopes.get(&unit),
+                outline.body.names.get(name),
+            ) else {
                 continue;
             };
             let bindings = outline.visible(*scope, name, instance, None);
@@ -31,7 +34,7 @@ impl<W: World> Resolver<'_, W> {
                 continue;
             }
             self.work += bindings.len() as u32;
-            let mut meaning = self.bindings(*file, &bindings, Some(class));
+            let mut meaning = self.bindings(file, &bindings, Some(class));
             for (_, provenance) in &mut meaning.reached {
                 *provenance = via.provenance();
             }
@@ -42,24 +45,36 @@ impl<W: World> Resolver<'_, W> {
 
     /// The method resolution order (C3) of a class over the bases that can be resolved. Where C3
     /// has no answer, as in broken hierarchies, the bases follow depth first.
-    pub(super) fn order(&mut self, class: Place) -> Rc<Vec<Place>> {
-        match self.orders.get(&class) {
-            Some(Memo::Done(order)) => return order.clone(),
+    pub(super) fn order(&mut self, class: Place) -> Order {
+        match self.memos.orders.get(&class) {
+            Some(Memo::Done(order)) => return *order,
             Some(Memo::Open(depth)) => {
                 self.cut = self.cut.min(*depth);
-                return Rc::new(vec![class]);
+                return self.keep_order(&[class]);
             }
             None => {}
         }
-        self.orders.insert(class, Memo::Open(self.depth));
+        let open = Memo::Open(self.depth);
+        self.memos.orders.insert(class, open);
         let outer = self.open();
-        let mut bases: Vec<Place> = Vec::new();
+        let order = self.work_out_order(class);
+        if self.close(outer) {
+            self.memos.orders.insert(class, Memo::Done(order));
+        } else {
+            self.memos.orders.remove(&class);
+        }
+        order
+    }
+
+    fn work_out_order(&mut self, class: Place) -> Order {
+        let mut bases: SmallVec<[Place; 4]> = SmallVec::new();
         let (file, unit) = class;
         let outline = self.outline(file);
         let all = &outline.body.bases;
         let from = all.partition_point(|(u, _)| *u < unit);
         for (_, used) in all[from..].iter().take_while(|(u, _)| *u == unit) {
-            for value in self.values(file, *used).iter() {
+            let values = self.values(file, *used);
+            for value in &self.memos.of(values).values {
                 if let Value::Class(base, _) = value
                     && *base != class
                     && !bases.contains(base)
@@ -68,15 +83,30 @@ impl<W: World> Resolver<'_, W> {
                 }
             }
         }
-        let mut lines: Vec<Vec<Place>> = bases.iter().map(|b| (*self.order(*b)).clone()).collect();
-        lines.push(bases);
-        let order = Rc::new(linearise(class, lines));
-        if self.close(outer) {
-            self.orders.insert(class, Memo::Done(order.clone()));
-        } else {
-            self.orders.remove(&class);
+        let orders: SmallVec<[Order; 4]> = bases.iter().map(|base| self.order(*base)).collect();
+        if let [order] = orders[..] {
+            // The class in front of its one base's.
+            let start = self.memos.classes.len();
+            self.memos.classes.push(class);
+            self.memos
+                .classes
+                .extend_from_within(order.start..order.end);
+            let end = self.memos.classes.len();
+            return Order { start, end };
         }
-        order
+        let mut lines: Vec<Vec<Place>> = orders
+            .iter()
+            .map(|order| self.memos.order(*order).to_vec())
+            .collect();
+        lines.push(bases.into_vec());
+        self.keep_order(&linearise(class, lines))
+    }
+
+    fn keep_order(&mut self, order: &[Place]) -> Order {
+        let start = self.memos.classes.len();
+        self.memos.classes.extend_from_slice(order);
+        let end = self.memos.classes.len();
+        Order { start, end }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Names of other modules: imports, re-exports, star imports, `__all__`.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
-use super::value::{Meaning, Reach, Value};
+use super::memos::Answer;
+use super::value::{Meaning, Reach, Value, Values};
 use super::{Place, Resolver, World};
 use crate::modules::{Found, ModuleId};
 use crate::outline::Binding;
@@ -42,11 +42,14 @@ impl<W: World> Resolver<'_, W> {
         }
     }
 
-    pub(super) fn global(&mut self, file: u32, name: &str) -> Rc<Meaning> {
+    pub(super) fn global(&mut self, file: u32, name: &str) -> Answer {
         let outline = self.outline(file);
         match outline.body.names.get(name) {
             Some(name) => self.bound(file, 0, name),
-            None => Rc::new(self.starred(file, name, None)),
+            None => {
+                let meaning = self.starred(file, name, None);
+                self.memos.keep(meaning)
+            }
         }
     }
 
@@ -58,10 +61,10 @@ impl<W: World> Resolver<'_, W> {
     ) -> Meaning {
         let modules = self.world.modules();
         let own = modules.file(module).map(|file| self.global(file, name));
-        match own {
+        match own.map(|own| self.memos.of(own)) {
             Some(own) if !own.is_empty() => Meaning {
                 reached: own.reached.iter().map(|(place, _)| (*place, how)).collect(),
-                values: own.values.clone(),
+                values: Values::from_slice(&own.values),
             },
             _ => Meaning {
                 reached: Reach::new(),
@@ -98,7 +101,10 @@ impl<W: World> Resolver<'_, W> {
             // With `__all__`, a submodule can be exported, too.
             let found = match listed {
                 Some(_) => self.module_attribute(module, name, Provenance::Import),
-                None => (*self.global(exporter, name)).clone(),
+                None => {
+                    let global = self.global(exporter, name);
+                    self.memos.of(global).clone()
+                }
             };
             self.depth -= 1;
             if !found.is_empty() {
@@ -187,7 +193,13 @@ impl<W: World> Resolver<'_, W> {
             for bound in exports.body.bound.iter().filter(|b| b.scope == 0) {
                 self.work = 0;
                 let meaning = self.name(exporter, 0, bound.name);
-                found.extend(meaning.reached.iter().map(|((definer, _), _)| *definer));
+                found.extend(
+                    self.memos
+                        .of(meaning)
+                        .reached
+                        .iter()
+                        .map(|((definer, _), _)| *definer),
+                );
             }
         }
         found.remove(&file);

@@ -1,9 +1,8 @@
 //! Names, by scopes and bindings.
 
-use std::rc::Rc;
-
+use super::memos::{Answer, Memo};
 use super::value::{Meaning, Value, Via};
-use super::{Memo, Place, Resolver, World};
+use super::{Place, Resolver, World};
 use crate::modules::Found;
 use crate::outline::{Binding, Bound, ScopeId, Sym, Use};
 use crate::unit::{EdgeKind, Provenance};
@@ -11,7 +10,7 @@ use crate::unit::{EdgeKind, Provenance};
 impl<W: World> Resolver<'_, W> {
     /// The name at the root of a use. A module or class body sees what was bound before, if
     /// anything was.
-    pub(super) fn root(&mut self, file: u32, used: &Use, name: Sym) -> Rc<Meaning> {
+    pub(super) fn root(&mut self, file: u32, used: &Use, name: Sym) -> Answer {
         let outline = self.outline(file);
         // Annotations are evaluated later, if ever.
         let forward = used.kind == EdgeKind::Annotate;
@@ -21,7 +20,8 @@ impl<W: World> Resolver<'_, W> {
         {
             if first < used.event {
                 let bounds = outline.visible(used.scope, name, false, Some(used.event));
-                return Rc::new(self.bindings(file, &bounds, None));
+                let meaning = self.bindings(file, &bounds, None);
+                return self.memos.keep(meaning);
             }
             let outer = outline.body.scopes[used.scope as usize].parent;
             if let Some(outer) = outer.filter(|_| !forward) {
@@ -33,62 +33,65 @@ impl<W: World> Resolver<'_, W> {
     }
 
     /// A name, looked up from a scope.
-    pub(super) fn name(&mut self, file: u32, from: ScopeId, name: Sym) -> Rc<Meaning> {
+    pub(super) fn name(&mut self, file: u32, from: ScopeId, name: Sym) -> Answer {
         let outline = self.outline(file);
         if !outline.can_mean(name) {
-            return self.nothing.clone();
+            return Answer::NOTHING;
         }
         match outline.scope_of(from, name) {
             Some(scope) => self.bound(file, scope, name),
             // A builtin, most of the time.
-            None if outline.body.stars.is_empty() => self.nothing.clone(),
+            None if outline.body.stars.is_empty() => Answer::NOTHING,
             None => self.bound(file, 0, name),
         }
     }
 
     /// A name of a scope, or of the star imports of a module.
-    pub(super) fn bound(&mut self, file: u32, scope: ScopeId, name: Sym) -> Rc<Meaning> {
+    pub(super) fn bound(&mut self, file: u32, scope: ScopeId, name: Sym) -> Answer {
         let outline = self.outline(file);
         if scope != 0 && outline.says_nothing(scope, name) {
-            return self.nothing.clone();
+            return Answer::NOTHING;
         }
         let own = file == self.file && scope == 0;
         let known = if own {
-            self.globals.get(name as usize).and_then(Option::as_ref)
+            self.memos
+                .globals
+                .get(name as usize)
+                .and_then(Option::as_ref)
         } else {
-            self.names.get(&(file, scope, name))
+            self.memos.names.get(&(file, scope, name))
         };
         match known {
-            Some(Memo::Done(meaning)) => return meaning.clone(),
+            Some(Memo::Done(meaning)) => return *meaning,
             Some(Memo::Open(depth)) => {
                 self.cut = self.cut.min(*depth);
-                return self.nothing.clone();
+                return Answer::NOTHING;
             }
             None => {}
         }
         if self.spent() {
-            return self.nothing.clone();
+            return Answer::NOTHING;
         }
         self.keep(own, (file, scope, name), Some(Memo::Open(self.depth)));
         let outer = self.open();
-        let meaning = Rc::new(self.look_up(file, scope, name));
-        let whole = self.close(outer);
-        let done = whole.then(|| Memo::Done(meaning.clone()));
+        let meaning = self.look_up(file, scope, name);
+        let meaning = self.memos.keep(meaning);
+        let done = self.close(outer).then_some(Memo::Done(meaning));
         self.keep(own, (file, scope, name), done);
         meaning
     }
 
-    fn keep(&mut self, own: bool, key: (u32, ScopeId, Sym), memo: Option<Memo<Meaning>>) {
+    fn keep(&mut self, own: bool, key: (u32, ScopeId, Sym), memo: Option<Memo>) {
         if own {
             let at = key.2 as usize;
-            if at >= self.globals.len() {
-                self.globals.resize_with(at + 1, || None);
+            if at >= self.memos.globals.len() {
+                self.memos.globals.resize(at + 1, None);
             }
-            self.globals[at] = memo;
+            self.memos.globals[at] = memo;
         } else if let Some(memo) = memo {
-            self.names.insert(key, memo);
+            self.memos.names.insert(key, memo);
         } else {
-            self.names.remove(&key);
+            self.memos.names.remove(&key);
         }
     }
 

@@ -1,11 +1,10 @@
 //! What a name, a call or an attribute may be worth.
 
-use std::rc::Rc;
-
 use smallvec::{SmallVec, smallvec};
 
+use super::memos::Memo;
 use super::value::{Held, Meaning, Reach, Value, Values, Via};
-use super::{Memo, Place, Resolver, World};
+use super::{Place, Resolver, World};
 use crate::outline::Binding;
 use crate::unit::{Provenance, Role, UnitKind};
 
@@ -36,8 +35,9 @@ impl<W: World> Resolver<'_, W> {
             _ => return Values::new(),
         };
         let mut worth = Values::new();
-        for value in self.values(file, used).iter() {
-            match (binding, *value) {
+        let values = self.values(file, used);
+        for at in 0..self.memos.of(values).values.len() {
+            match (binding, self.memos.of(values).values[at]) {
                 // `return self` gives what the method was called on.
                 (Binding::Of(_), Value::Instance(class, Via::Receiver)) => {
                     let class = receiver.unwrap_or(class);
@@ -137,8 +137,8 @@ impl<W: World> Resolver<'_, W> {
     /// What a variable or attribute may be, by everything that is ever assigned to it.
     fn stored(&mut self, place: Place, receiver: Option<Place>) -> Values {
         let key = (place, receiver);
-        match self.stores.get(&key) {
-            Some(Memo::Done(values)) => return (**values).clone(),
+        match self.memos.stores.get(&key) {
+            Some(Memo::Done(values)) => return Values::from_slice(&self.memos.of(*values).values),
             Some(Memo::Open(depth)) => {
                 self.cut = self.cut.min(*depth);
                 return Values::new();
@@ -148,14 +148,15 @@ impl<W: World> Resolver<'_, W> {
         if self.spent() {
             return Values::new();
         }
-        self.stores.insert(key, Memo::Open(self.depth));
+        let open = Memo::Open(self.depth);
+        self.memos.stores.insert(key, open);
         let outer = self.open();
         let values = self.assigned(place, receiver);
         if self.close(outer) {
-            let done = Memo::Done(Rc::new(values.clone()));
-            self.stores.insert(key, done);
+            let done = Memo::Done(self.memos.keep_values(Values::from_slice(&values)));
+            self.memos.stores.insert(key, done);
         } else {
-            self.stores.remove(&key);
+            self.memos.stores.remove(&key);
         }
         values
     }
