@@ -24,7 +24,7 @@ use crate::resolve::FoundEdge;
 pub(crate) type ContentHash = [u8; 32];
 
 /// Changes whenever what is stored, or what is computed from a file, changes its meaning.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(5);

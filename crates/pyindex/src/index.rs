@@ -9,8 +9,8 @@ use hydra_core::{RepoPath, UnitId};
 
 use crate::cache::{ContentHash, Resolved, SnapshotSkip};
 use crate::load;
-use crate::modules::{Found, Modules};
-use crate::outline::{Binding, Facts, Local, ModuleName};
+use crate::modules::{Found, ModulePath, Modules};
+use crate::outline::{Binding, Facts, Local};
 use crate::parse::Parser;
 use crate::resolve::{Loaded, Memos, Resolver, World};
 use crate::source::Lines;
@@ -291,7 +291,7 @@ impl RepoIndex {
                 Binding::Member(module, name) => (module, Some(text(name))),
                 _ => continue,
             };
-            let name = &outline.body.modules[module as usize];
+            let name = outline.body.module(module);
             imports.push(Import {
                 module: name.to_string(),
                 target: self.import_target(file as u32, name, member.as_deref(), &mut resolver),
@@ -300,7 +300,7 @@ impl RepoIndex {
             });
         }
         for star in &outline.body.stars {
-            let name = &outline.body.modules[star.module as usize];
+            let name = outline.body.module(star.module);
             imports.push(Import {
                 module: name.to_string(),
                 target: self.import_target(file as u32, name, None, &mut resolver),
@@ -314,7 +314,7 @@ impl RepoIndex {
     fn import_target(
         &self,
         file: u32,
-        name: &ModuleName,
+        name: ModulePath<'_>,
         member: Option<&str>,
         resolver: &mut Resolver<'_, Repository<'_>>,
     ) -> ImportTarget {
@@ -382,7 +382,7 @@ impl Units {
         let mut all: Vec<Unit> = Vec::with_capacity(facts.units.len());
         let mut by_id = HashMap::with_capacity(facts.units.len());
         for (local, raw) in facts.units.iter().enumerate() {
-            let unit = Unit::cut(path, text, &lines, raw, &all);
+            let unit = Unit::cut(path, text, &lines, facts, raw, &all);
             by_id.insert(unit.id.clone(), local as Local);
             all.push(unit);
         }

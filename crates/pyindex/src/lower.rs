@@ -10,6 +10,7 @@ mod exports;
 mod expressions;
 mod narrowing;
 mod patterns;
+mod scratch;
 mod statements;
 
 use ruff_python_ast::Stmt;
@@ -18,11 +19,12 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::outline::{
-    Binding, Body, Bound, BoundIndex, Facts, Local, ModuleName, Outline, RawUnit, Scope, ScopeId,
+    Binding, Body, Bound, BoundIndex, Facts, Interner, Local, ModuleName, RawUnit, Scope, ScopeId,
     ScopeKind, Sym, UseId,
 };
 use crate::source;
-use crate::unit::{Role, UnitKind};
+use crate::unit::{Roles, UnitKind};
+pub(crate) use scratch::Scratch;
 
 /// The stack that must be left for an expression, and what is added when it isn't: a generated
 /// file may nest deeper than any thread's stack.
@@ -34,13 +36,12 @@ type Values = SmallVec<[Binding; 2]>;
 
 struct Lowering<'a> {
     text: &'a str,
-    body: Body,
-    facts: Facts,
-    /// How often each qualified name was defined: (the one around it, the name).
-    qualified: FxHashMap<(u32, Sym), Qualified>,
-    /// The qualified name of each unit.
-    qualified_of: Vec<u32>,
-    modules: FxHashMap<ModuleName, u32>,
+    body: &'a mut Body,
+    facts: &'a mut Facts,
+    names: &'a mut Interner,
+    qualified: &'a mut FxHashMap<(u32, Sym), Qualified>,
+    qualified_of: &'a mut Vec<u32>,
+    modules: &'a mut FxHashMap<ModuleName, u32>,
     scope: ScopeId,
     owner: Option<Local>,
     /// How many branches are open in the scope.
@@ -51,9 +52,8 @@ struct Lowering<'a> {
     receiver: Option<Receiver>,
     /// How deep the expression at hand lies.
     depth: u32,
-    index: BoundIndex,
-    /// The variable or attribute of each name of a scope.
-    assigned: FxHashMap<(ScopeId, Sym), Local>,
+    index: &'a mut BoundIndex,
+    assigned: &'a mut FxHashMap<(ScopeId, Sym), Local>,
     /// The first use of the statement at hand.
     first_use: UseId,
     /// The function at hand, if nothing says what it returns.
@@ -103,15 +103,18 @@ struct Receiver {
     frame: usize,
 }
 
-/// Lowers a whole file. `broken` says what the parser could not read of it.
-pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outline {
+/// Lowers a whole file; [`Scratch::take`] gives the outline, for which the tree needs not be there
+/// any more. `broken` says what the parser could not read of it.
+pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>, scratch: &mut Scratch) {
+    scratch.clear();
     let mut lowering = Lowering {
         text,
-        body: Body::default(),
-        facts: Facts::default(),
-        qualified: FxHashMap::default(),
-        qualified_of: Vec::new(),
-        modules: FxHashMap::default(),
+        body: &mut scratch.body,
+        facts: &mut scratch.facts,
+        names: &mut scratch.names,
+        qualified: &mut scratch.qualified,
+        qualified_of: &mut scratch.qualified_of,
+        modules: &mut scratch.modules,
         scope: 0,
         owner: None,
         branches: 0,
@@ -119,8 +122,8 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
         classes: Vec::new(),
         receiver: None,
         depth: 0,
-        index: BoundIndex::default(),
-        assigned: FxHashMap::default(),
+        index: &mut scratch.index,
+        assigned: &mut scratch.assigned,
         first_use: 0,
         unannotated: None,
         strings_are_data: false,
@@ -128,27 +131,16 @@ pub(crate) fn lower(text: &str, body: &[Stmt], broken: Option<String>) -> Outlin
     };
     lowering.open(ScopeKind::Module, None);
     lowering.statements(body);
-    let Lowering {
-        mut facts,
-        mut body,
-        index,
-        ..
-    } = lowering;
-    body.returns.sort_by_key(|(function, _)| *function);
-    body.shared.sort_unstable();
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let facts = &mut scratch.facts;
     facts.lines = (ends + usize::from(!text.is_empty() && !text.ends_with('\n'))) as u32;
     facts.broken = broken.map(Into::into);
-    facts.absolute = body
-        .modules
-        .iter()
-        .filter(|m| m.level == 0 && m.parts.len() > 1)
-        .map(|m| m.parts.clone())
-        .collect();
-    Outline {
-        facts,
-        body,
-        bounds: index,
+    for module in &scratch.body.modules {
+        let name = scratch.names.text(module.name);
+        if module.level == 0 && name.contains('.') {
+            let name = facts.add(name);
+            facts.absolute.push(name);
+        }
     }
 }
 
@@ -163,8 +155,7 @@ impl<'a> Lowering<'a> {
             kind,
             parent,
             unit,
-            globals: Vec::new(),
-            nonlocals: Vec::new(),
+            declared: None,
         });
         self.scope = (self.body.scopes.len() - 1) as ScopeId;
     }
@@ -198,9 +189,9 @@ impl<'a> Lowering<'a> {
     /// Binds a name in the scope at hand, or where `global` says.
     fn bind(&mut self, name: Sym, binding: Binding) {
         let scope = &self.body.scopes[self.scope as usize];
-        let (target, outside) = if scope.globals.contains(&name) {
+        let (target, outside) = if scope.is_global(name) {
             (0, self.scope != 0)
-        } else if scope.nonlocals.contains(&name) {
+        } else if scope.is_nonlocal(name) {
             match self.enclosing_function(name) {
                 Some(outer) => (outer, true),
                 None => return,
@@ -232,7 +223,6 @@ impl<'a> Lowering<'a> {
         conditional: bool,
         instance: bool,
     ) {
-        self.index.push(scope, name);
         self.body.bound.push(Bound {
             scope,
             name,
@@ -241,6 +231,7 @@ impl<'a> Lowering<'a> {
             instance,
             event: self.event,
         });
+        self.index.push(&self.body.bound);
     }
 
     /// The bindings of a name in a scope, the last one first.
@@ -270,14 +261,14 @@ impl<'a> Lowering<'a> {
     }
 
     fn intern(&mut self, name: &str) -> Sym {
-        self.body.names.intern(name)
+        self.names.intern(name)
     }
 
     fn add_unit(
         &mut self,
         kind: UnitKind,
         name: Sym,
-        roles: Vec<Role>,
+        roles: Roles,
         range: TextRange,
         head: u32,
     ) -> Local {
@@ -294,7 +285,7 @@ impl<'a> Lowering<'a> {
         scope: ScopeId,
         kind: UnitKind,
         name: Sym,
-        roles: Vec<Role>,
+        roles: Roles,
         range: TextRange,
         head: u32,
     ) -> Local {
@@ -309,10 +300,11 @@ impl<'a> Lowering<'a> {
         let local = self.facts.units.len() as Local;
         self.qualified_of.push(number);
         self.body.homes.push(scope);
+        let name = self.facts.add(self.names.text(name));
         self.facts.units.push(RawUnit {
             kind,
             roles,
-            name: self.body.names.text(name).into(),
+            name,
             parent,
             ordinal,
             statement: local,

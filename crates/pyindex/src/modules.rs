@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 
 use hydra_core::RepoPath;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-use crate::outline::ModuleName;
 use crate::stdlib;
 
 /// A module or folder, by its place in the tree; the repository's root is 0.
@@ -42,6 +42,35 @@ struct PackageRoot {
     at: ModuleId,
     /// Whether only what lies below it sees it.
     local: bool,
+}
+
+/// A module as an import statement names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ModulePath<'a> {
+    /// The number of leading dots.
+    pub level: u32,
+    /// What follows them: `a.b.c`, or nothing.
+    pub name: &'a str,
+}
+
+impl ModulePath<'_> {
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        parts_of(self.name)
+    }
+}
+
+impl std::fmt::Display for ModulePath<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for _ in 0..self.level {
+            f.write_str(".")?;
+        }
+        f.write_str(self.name)
+    }
+}
+
+/// `a`, `b` and `c` of `a.b.c`.
+fn parts_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split('.').filter(|_| !name.is_empty())
 }
 
 /// What a module name means.
@@ -70,7 +99,7 @@ impl Modules {
     pub fn new<'a>(
         paths: &[RepoPath],
         metadata: &BTreeSet<String>,
-        imports: impl IntoIterator<Item = &'a [Box<str>]>,
+        imports: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let mut modules = Self {
             nodes: vec![Node {
@@ -125,8 +154,12 @@ impl Modules {
         new
     }
 
-    fn walk(&self, from: ModuleId, parts: &[Box<str>]) -> Option<ModuleId> {
-        parts.iter().try_fold(from, |at, part| {
+    fn walk<'p>(
+        &self,
+        from: ModuleId,
+        parts: impl IntoIterator<Item = &'p str>,
+    ) -> Option<ModuleId> {
+        parts.into_iter().try_fold(from, |at, part| {
             self.nodes[at as usize].children.get(part).copied()
         })
     }
@@ -135,12 +168,8 @@ impl Modules {
         let mut roots = BTreeSet::new();
         let mut projects = vec![TOP];
         for folder in metadata {
-            let parts: Vec<Box<str>> = folder
-                .split('/')
-                .filter(|p| !p.is_empty())
-                .map(Into::into)
-                .collect();
-            projects.extend(self.walk(TOP, &parts));
+            let parts = folder.split('/').filter(|p| !p.is_empty());
+            projects.extend(self.walk(TOP, parts));
         }
         for (id, node) in self.nodes.iter().enumerate() {
             let id = id as ModuleId;
@@ -202,12 +231,11 @@ impl Modules {
     }
 
     /// Folders that hold the whole path of an import whose first part no root holds.
-    fn follow_evidence<'a>(&mut self, imports: impl IntoIterator<Item = &'a [Box<str>]>) {
-        let unknown: FxHashSet<&[Box<str>]> = imports
+    fn follow_evidence<'a>(&mut self, imports: impl IntoIterator<Item = &'a str>) {
+        let unknown: FxHashSet<(&str, &str)> = imports
             .into_iter()
-            .filter(|parts| {
-                parts.len() > 1 && !stdlib::is_module(&parts[0]) && !self.everywhere(&parts[0])
-            })
+            .filter_map(|name| name.split_once('.'))
+            .filter(|(top, _)| !stdlib::is_module(top) && !self.everywhere(top))
             .collect();
         if unknown.is_empty() {
             return;
@@ -219,10 +247,11 @@ impl Modules {
             }
         }
         let mut found = BTreeSet::new();
-        for parts in unknown {
-            for top in named.get(&*parts[0]).into_iter().flatten() {
+        for (top, rest) in unknown {
+            for top in named.get(top).into_iter().flatten() {
                 let above = self.nodes[*top as usize].parent;
-                if self.walk(*top, &parts[1..]).is_some() && !self.nodes[above as usize].package {
+                if self.walk(*top, parts_of(rest)).is_some() && !self.nodes[above as usize].package
+                {
                     found.insert(PackageRoot {
                         at: above,
                         local: false,
@@ -292,10 +321,10 @@ impl Modules {
     }
 
     /// The module that `name` means in a file.
-    pub fn resolve(&self, from: u32, name: &ModuleName) -> Found {
+    pub fn resolve(&self, from: u32, name: ModulePath<'_>) -> Found {
         let own = self.of_file(from);
         if name.level == 0 {
-            return self.absolute(own, &name.parts);
+            return self.absolute(own, name);
         }
         let node = &self.nodes[own as usize];
         let is_package = node.package && node.file == Some(from);
@@ -310,20 +339,20 @@ impl Modules {
             }
             package = self.nodes[package as usize].parent;
         }
-        match self.walk(package, &name.parts) {
+        match self.walk(package, name.parts()) {
             Some(module) => Found::Module(module),
             None => Found::Missing,
         }
     }
 
-    fn absolute(&self, own: ModuleId, parts: &[Box<str>]) -> Found {
-        let Some(first) = parts.first() else {
+    fn absolute(&self, own: ModuleId, name: ModulePath<'_>) -> Found {
+        let Some(first) = name.parts().next() else {
             return Found::Missing;
         };
         let Some(roots) = self.tops.get(first) else {
             return Found::External;
         };
-        let mut roots: Vec<(u32, PackageRoot)> = roots
+        let mut roots: SmallVec<[(u32, PackageRoot); 4]> = roots
             .iter()
             .filter(|root| !root.local || self.is_below(own, root.at))
             .map(|root| (self.shared(own, root.at), *root))
@@ -338,12 +367,12 @@ impl Modules {
             if decided.is_some_and(|level| level != near) {
                 break;
             }
-            if let Some(module) = self.walk(root.at, parts) {
+            if let Some(module) = self.walk(root.at, name.parts()) {
                 return Found::Module(module);
             }
             // A regular package hides those of the same name farther away; namespace packages
             // are one, wherever their parts lie.
-            let top = self.walk(root.at, &parts[..1]);
+            let top = self.walk(root.at, [first]);
             if top.is_some_and(|top| self.nodes[top as usize].file.is_some()) {
                 decided = Some(near);
             }
@@ -352,12 +381,16 @@ impl Modules {
     }
 
     /// What `import a.b.c` binds `a` to.
-    pub fn package(&self, from: u32, name: &ModuleName) -> Option<ModuleId> {
+    pub fn package(&self, from: u32, name: ModulePath<'_>) -> Option<ModuleId> {
         if let Found::Module(module) = self.resolve(from, name) {
-            let above = name.parts.len().saturating_sub(1);
+            let above = name.parts().count().saturating_sub(1);
             return Some((0..above).fold(module, |at, _| self.nodes[at as usize].parent));
         }
-        match self.absolute(self.of_file(from), name.parts.get(..1)?) {
+        let top = ModulePath {
+            level: 0,
+            name: name.parts().next()?,
+        };
+        match self.absolute(self.of_file(from), top) {
             Found::Module(module) => Some(module),
             _ => None,
         }

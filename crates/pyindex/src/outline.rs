@@ -5,14 +5,19 @@
 //! on the parser, and a cache can keep it. Everything is flat: names are numbers into a table of
 //! the file, and a use is a root name with a run of steps.
 
+mod bounds;
+mod names;
+
 use std::hash::{Hash, Hasher};
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
 use crate::EdgeKind;
-use crate::unit::{Role, UnitKind};
+use crate::modules::ModulePath;
+use crate::unit::{Roles, UnitKind};
+pub(crate) use bounds::BoundIndex;
+pub(crate) use names::{Interner, Names};
 
 /// A name of the file, by its number in [`Outline::names`].
 pub(crate) type Sym = u32;
@@ -28,22 +33,31 @@ pub(crate) type UseId = u32;
 pub(crate) struct Facts {
     /// In the order in which they were met; attributes of instances come behind their class.
     pub units: Vec<RawUnit>,
+    /// Names and docstrings, one behind the other.
+    pub texts: String,
     /// Where the module-level import statements stand, in bytes.
     pub import_statements: Vec<(u32, u32)>,
-    /// The absolute modules that are imported anywhere, for those of two parts or more.
-    pub absolute: Vec<Vec<Box<str>>>,
+    /// The absolute modules that are imported anywhere, for those of two parts or more: `a.b`.
+    pub absolute: Vec<Piece>,
     /// Lines of the file.
     pub lines: u32,
     /// What the parser could not read; the rest is here.
     pub broken: Option<Box<str>>,
 }
 
+/// A piece of [`Facts::texts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Piece {
+    start: u32,
+    end: u32,
+}
+
 /// A unit, without the texts that can be cut out of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RawUnit {
     pub kind: UnitKind,
-    pub roles: Vec<Role>,
-    pub name: Box<str>,
+    pub roles: Roles,
+    pub name: Piece,
     /// The enclosing unit.
     pub parent: Option<Local>,
     /// 1, or more where the file defines the same qualified name again.
@@ -56,16 +70,13 @@ pub(crate) struct RawUnit {
     /// Where `def`, `async def`, `class` or the assignment begins.
     pub head: u32,
     /// The docstring's value as written.
-    pub docstring: Option<Box<str>>,
+    pub docstring: Option<Piece>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outline {
     pub facts: Facts,
     pub body: Body,
-    /// Of [`Body::bound`]; made again where it isn't at hand.
-    #[serde(skip)]
-    pub bounds: BoundIndex,
 }
 
 /// What only resolution reads.
@@ -111,32 +122,6 @@ pub(crate) struct Exports {
     pub others: Vec<UseId>,
 }
 
-/// The names of a file; each has a number.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Names(IndexSet<Box<str>, FxBuildHasher>);
-
-impl Names {
-    pub fn intern(&mut self, name: &str) -> Sym {
-        let at = match self.0.get_index_of(name) {
-            Some(at) => at,
-            None => self.0.insert_full(name.into()).0,
-        };
-        at as Sym
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub fn get(&self, name: &str) -> Option<Sym> {
-        self.0.get_index_of(name).map(|at| at as Sym)
-    }
-
-    pub fn text(&self, name: Sym) -> &str {
-        self.0.get_index(name as usize).map_or("", |text| text)
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum ScopeKind {
     Module,
@@ -153,10 +138,28 @@ pub(crate) struct Scope {
     pub parent: Option<ScopeId>,
     /// The class or function whose body this is.
     pub unit: Option<Local>,
+    pub declared: Option<Box<Declared>>,
+}
+
+/// What few scopes have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Declared {
     /// Names declared `global`.
     pub globals: Vec<Sym>,
     /// Names declared `nonlocal`.
     pub nonlocals: Vec<Sym>,
+}
+
+impl Scope {
+    pub fn is_global(&self, name: Sym) -> bool {
+        let declared = self.declared.as_ref();
+        declared.is_some_and(|declared| declared.globals.contains(&name))
+    }
+
+    pub fn is_nonlocal(&self, name: Sym) -> bool {
+        let declared = self.declared.as_ref();
+        declared.is_some_and(|declared| declared.nonlocals.contains(&name))
+    }
 }
 
 /// A name, bound in a scope.
@@ -214,20 +217,12 @@ pub(crate) enum Binding {
 }
 
 /// A module as an import statement names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct ModuleName {
     /// The number of leading dots.
     pub level: u32,
-    pub parts: Vec<Box<str>>,
-}
-
-impl std::fmt::Display for ModuleName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for _ in 0..self.level {
-            f.write_str(".")?;
-        }
-        f.write_str(&self.parts.join("."))
-    }
+    /// `a.b.c`
+    pub name: Sym,
 }
 
 /// A use of a name: `root.attribute(...).attribute`, looked up from a scope.
@@ -263,7 +258,86 @@ pub(crate) enum Step {
     Await,
 }
 
+impl Binding {
+    /// The use that says what is known.
+    pub fn used(self) -> Option<UseId> {
+        match self {
+            Self::Of(used)
+            | Self::Element(used)
+            | Self::Entered(used)
+            | Self::Items(used)
+            | Self::MapItems(used)
+            | Self::Annotated(used)
+            | Self::AnnotatedClass(used)
+            | Self::AnnotatedElements(used)
+            | Self::AnnotatedValues(used) => Some(used),
+            _ => None,
+        }
+    }
+
+    /// The same by another use.
+    pub fn by(self, used: UseId) -> Self {
+        match self {
+            Self::Of(_) => Self::Of(used),
+            Self::Element(_) => Self::Element(used),
+            Self::Entered(_) => Self::Entered(used),
+            Self::Items(_) => Self::Items(used),
+            Self::MapItems(_) => Self::MapItems(used),
+            Self::Annotated(_) => Self::Annotated(used),
+            Self::AnnotatedClass(_) => Self::AnnotatedClass(used),
+            Self::AnnotatedElements(_) => Self::AnnotatedElements(used),
+            Self::AnnotatedValues(_) => Self::AnnotatedValues(used),
+            other => other,
+        }
+    }
+
+    /// Whether nothing is known.
+    pub fn says_nothing(self) -> bool {
+        matches!(self, Self::Value | Self::Deleted)
+    }
+}
+
 impl Body {
+    /// Forgets everything; the memory stays.
+    pub fn clear(&mut self) {
+        let Self {
+            names,
+            scopes,
+            homes,
+            bound,
+            modules,
+            uses,
+            steps,
+            bases,
+            returns,
+            stars,
+            exported,
+            shared,
+            dynamic,
+        } = self;
+        *names = Names::default();
+        scopes.clear();
+        homes.clear();
+        bound.clear();
+        modules.clear();
+        uses.clear();
+        steps.clear();
+        bases.clear();
+        returns.clear();
+        stars.clear();
+        *exported = None;
+        shared.clear();
+        *dynamic = false;
+    }
+
+    pub fn module(&self, number: u32) -> ModulePath<'_> {
+        let module = self.modules[number as usize];
+        ModulePath {
+            level: module.level,
+            name: self.names.text(module.name),
+        }
+    }
+
     pub fn steps_of(&self, used: &Use) -> &[Step] {
         let first = used.first_step as usize;
         &self.steps[first..first + used.steps as usize]
@@ -295,11 +369,10 @@ impl Outline {
         } = &self.body;
         let mut hash = FxHasher::default();
         for unit in &self.facts.units {
-            (unit.kind, &unit.roles, &unit.name, unit.parent).hash(&mut hash);
+            let name = self.facts.piece(unit.name);
+            (unit.kind, unit.roles, name, unit.parent).hash(&mut hash);
         }
-        for name in &names.0 {
-            name.hash(&mut hash);
-        }
+        names.hash(&mut hash);
         (scopes, homes, modules, steps, bases, returns).hash(&mut hash);
         (exported, dynamic).hash(&mut hash);
         let order = self.body.order_of_events();
@@ -315,7 +388,7 @@ impl Outline {
         for one in stars {
             (one.scope, one.module, order(one.event)).hash(&mut hash);
         }
-        (bound.len(), uses.len(), stars.len(), names.0.len()).hash(&mut hash);
+        (bound.len(), uses.len(), stars.len()).hash(&mut hash);
         hash.finish()
     }
 }
@@ -344,6 +417,47 @@ impl Body {
 }
 
 impl Facts {
+    /// Forgets everything; the memory stays.
+    pub fn clear(&mut self) {
+        let Self {
+            units,
+            texts,
+            import_statements,
+            absolute,
+            lines,
+            broken,
+        } = self;
+        units.clear();
+        texts.clear();
+        import_statements.clear();
+        absolute.clear();
+        *lines = 0;
+        *broken = None;
+    }
+
+    pub fn piece(&self, piece: Piece) -> &str {
+        let piece = piece.start as usize..piece.end as usize;
+        self.texts.get(piece).unwrap_or_default()
+    }
+
+    pub fn name(&self, unit: &RawUnit) -> &str {
+        self.piece(unit.name)
+    }
+
+    pub fn docstring(&self, unit: &RawUnit) -> Option<&str> {
+        Some(self.piece(unit.docstring?))
+    }
+
+    /// Adds a text. All of them together are no longer than the file, of less than 4 GiB.
+    pub fn add(&mut self, text: &str) -> Piece {
+        let start = self.texts.len() as u32;
+        self.texts.push_str(text);
+        Piece {
+            start,
+            end: self.texts.len() as u32,
+        }
+    }
+
     /// Whether `inner` is `outer` or lies in it.
     pub fn within(&self, inner: Local, outer: Local) -> bool {
         let mut at = Some(inner);
@@ -354,50 +468,5 @@ impl Facts {
             at = self.units[unit as usize].parent;
         }
         false
-    }
-}
-
-/// Finds the bindings of a name in a scope: a list of them by name, the last one first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct BoundIndex {
-    latest: FxHashMap<(ScopeId, Sym), u32>,
-    /// Where the one before it stands; itself, if there is none.
-    previous: Vec<u32>,
-}
-
-impl BoundIndex {
-    pub fn new(bound: &[Bound]) -> Self {
-        let mut index = Self::default();
-        index.previous.reserve(bound.len());
-        for one in bound {
-            index.push(one.scope, one.name);
-        }
-        index
-    }
-
-    /// Of how many bindings it is.
-    pub fn len(&self) -> usize {
-        self.previous.len()
-    }
-
-    pub fn push(&mut self, scope: ScopeId, name: Sym) {
-        let here = self.previous.len() as u32;
-        let before = self.latest.insert((scope, name), here);
-        self.previous.push(before.unwrap_or(here));
-    }
-
-    pub fn of<'b>(
-        &self,
-        bound: &'b [Bound],
-        scope: ScopeId,
-        name: Sym,
-    ) -> impl Iterator<Item = &'b Bound> {
-        let mut next = self.latest.get(&(scope, name)).copied();
-        std::iter::from_fn(move || {
-            let here = next?;
-            let before = self.previous[here as usize];
-            next = (before != here).then_some(before);
-            bound.get(here as usize)
-        })
     }
 }

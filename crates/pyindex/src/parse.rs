@@ -7,7 +7,7 @@ use ruff_python_ast::{self as ast, token::TokenKind};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use serde::{Deserialize, Serialize};
 
-use crate::lower::lower;
+use crate::lower::{Scratch, lower};
 use crate::outline::Outline;
 
 /// CPython's tokenizer refuses more than 200 open brackets (`MAXLEVEL`).
@@ -43,7 +43,11 @@ impl Parser {
 }
 
 /// Parses a file; the error is the reason to skip it.
-pub(crate) fn outline(parser: Parser, text: &str) -> Result<Outline, String> {
+pub(crate) fn outline(
+    parser: Parser,
+    text: &str,
+    scratch: &mut Scratch,
+) -> Result<Outline, String> {
     // Positions are 32 bits wide.
     if u32::try_from(text.len()).is_err() {
         return Err("larger than 4 GiB".to_owned());
@@ -58,15 +62,17 @@ pub(crate) fn outline(parser: Parser, text: &str) -> Result<Outline, String> {
                 format!("syntax error on line {line}: {}", e.error)
             });
             match parsed.into_syntax() {
-                ast::Mod::Module(module) => Ok(lower(text, &module.body, broken)),
-                ast::Mod::Expression(_) => Err("not a module".to_owned()),
+                ast::Mod::Module(module) => lower(text, &module.body, broken, scratch),
+                ast::Mod::Expression(_) => return Err("not a module".to_owned()),
             }
         }
         Parser::Rustpython => {
             let module = crate::rustpython::parse(text, "module.py")?;
-            Ok(lower(text, &module.body, None))
+            lower(text, &module.body, None, scratch);
         }
     }
+    // The tree is gone: what is kept doesn't lie between its pieces.
+    Ok(scratch.take())
 }
 
 /// Refuses what nests deeper than Python itself reads, before a parser recurses into it.
@@ -138,18 +144,23 @@ mod tests {
     #[test]
     fn only_brackets_of_the_program_count_as_nesting() {
         let deep = |n: usize| format!("x = {}{}\n", "[".repeat(n), "]".repeat(n));
-        assert!(outline(Parser::Ruff, &deep(200)).is_ok());
-        assert!(outline(Parser::Ruff, &deep(201)).is_err_and(|e| e.contains("200")));
+        assert!(outline(Parser::Ruff, &deep(200), &mut Scratch::default()).is_ok());
+        assert!(
+            outline(Parser::Ruff, &deep(201), &mut Scratch::default())
+                .is_err_and(|e| e.contains("200"))
+        );
         let text = format!("x = '{}'\n", "[".repeat(5000));
-        assert!(outline(Parser::Ruff, &text).is_ok());
+        assert!(outline(Parser::Ruff, &text, &mut Scratch::default()).is_ok());
     }
 
     #[test]
     fn a_broken_file_keeps_what_parses_and_says_where_it_breaks() {
         let text =
             "def good():\n    return 1\n\nprint 'python 2'\n\ndef also(x):\n    return good()\n";
-        let outline = outline(Parser::Ruff, text).expect("what parses is kept");
-        let names: Vec<&str> = outline.facts.units.iter().map(|u| &*u.name).collect();
+        let outline =
+            outline(Parser::Ruff, text, &mut Scratch::default()).expect("what parses is kept");
+        let facts = &outline.facts;
+        let names: Vec<&str> = facts.units.iter().map(|unit| facts.name(unit)).collect();
         assert_eq!(names, ["good", "also"]);
         assert!(outline.facts.broken.is_some_and(|b| b.contains("line 4")));
     }

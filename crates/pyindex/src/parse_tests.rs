@@ -61,11 +61,12 @@ impl Tally {
 
 /// `None` where only one of the parsers reads the whole text; else where the outlines differ.
 fn difference(text: &str) -> Option<Option<String>> {
-    let ruff = outline(Parser::Ruff, text).ok()?;
+    let scratch = &mut Scratch::default();
+    let ruff = outline(Parser::Ruff, text, scratch).ok()?;
     if ruff.facts.broken.is_some() {
         return None;
     }
-    let other = outline(Parser::Rustpython, text).ok()?;
+    let other = outline(Parser::Rustpython, text, scratch).ok()?;
     if ruff == other {
         return Some(None);
     }
@@ -186,6 +187,7 @@ fn what_stands_in_an_f_string_has_the_place_of_the_outermost() {
     ] {
         assert_eq!(difference(text), Some(None), "{text}");
     }
-    let outline = outline(Parser::Ruff, "x = 1, f'{a} {f\"{b}\"}'\n").expect("it parses");
+    let text = "x = 1, f'{a} {f\"{b}\"}'\n";
+    let outline = outline(Parser::Ruff, text, &mut Scratch::default()).expect("it parses");
     assert!(outline.body.uses.iter().all(|used| used.at == 7));
 }

@@ -4,7 +4,7 @@ pub use hydra_core::records::UnitKind;
 use hydra_core::{RepoPath, UnitId};
 use serde::{Deserialize, Serialize};
 
-use crate::outline::RawUnit;
+use crate::outline::{Facts, RawUnit};
 use crate::source::{self, Lines};
 
 /// A function, method, class, module variable or attribute.
@@ -73,6 +73,54 @@ pub enum Role {
     Exports,
     /// An attribute that a method gives to its instance.
     InstanceAttribute,
+}
+
+/// A set of roles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Roles(u16);
+
+impl Roles {
+    pub fn contains(self, role: Role) -> bool {
+        self.0 & role.bit() != 0
+    }
+
+    pub fn insert(&mut self, role: Role) {
+        self.0 |= role.bit();
+    }
+
+    /// In the order in which [`Role`] lists them.
+    pub fn iter(self) -> impl Iterator<Item = Role> {
+        Role::ALL
+            .into_iter()
+            .filter(move |role| self.contains(*role))
+    }
+}
+
+impl From<Role> for Roles {
+    fn from(role: Role) -> Self {
+        Self(role.bit())
+    }
+}
+
+impl Role {
+    const ALL: [Self; 12] = [
+        Self::Async,
+        Self::Overload,
+        Self::Property,
+        Self::Setter,
+        Self::Deleter,
+        Self::StaticMethod,
+        Self::ClassMethod,
+        Self::Field,
+        Self::EnumMember,
+        Self::TypeAlias,
+        Self::Exports,
+        Self::InstanceAttribute,
+    ];
+
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
 }
 
 /// How one unit uses another.
@@ -184,13 +232,16 @@ impl Unit {
         path: &RepoPath,
         text: &str,
         lines: &Lines,
+        facts: &Facts,
         raw: &RawUnit,
         before: &[Self],
     ) -> Self {
+        let name = facts.name(raw);
+        let docstring = facts.docstring(raw);
         let parent = raw.parent.and_then(|parent| before.get(parent as usize));
         let qualname = match parent {
-            Some(parent) => format!("{}.{}", parent.qualname, raw.name),
-            None => raw.name.to_string(),
+            Some(parent) => format!("{}.{name}", parent.qualname),
+            None => name.to_owned(),
         };
         let id = match raw.ordinal {
             1 => format!("{qualname}@{path}"),
@@ -203,8 +254,8 @@ impl Unit {
         Self {
             id: UnitId(id),
             kind: raw.kind,
-            roles: raw.roles.clone(),
-            name: raw.name.to_string(),
+            roles: raw.roles.iter().collect(),
+            name: name.to_owned(),
             qualname,
             path: path.clone(),
             start_line: lines.of(raw.start),
@@ -216,8 +267,8 @@ impl Unit {
                 true => String::new(),
                 false => source::header(text, raw.head as usize),
             },
-            docstring: raw.docstring.as_deref().map(source::clean_docstring),
-            raw_docstring: raw.docstring.as_deref().map(str::to_owned),
+            docstring: docstring.map(source::clean_docstring),
+            raw_docstring: docstring.map(str::to_owned),
             source: source::dedent(whole),
             parent: parent.map(|parent| parent.id.clone()),
         }

@@ -12,6 +12,7 @@ use super::{File, Options, RepoIndex, Work};
 use crate::cache::{
     Cache, ContentHash, Resolved, Snapshot, SnapshotFile, SnapshotSkip, pack_outline,
 };
+use crate::lower::Scratch;
 use crate::modules::Modules;
 use crate::outline::Outline;
 use crate::parse::outline;
@@ -97,9 +98,9 @@ impl World for Repository<'_> {
                 .and_then(|cache| cache.outline(self.parser, &file.hash).ok().flatten());
             // It was parsed before, or there would be no facts of it.
             let outline = stored
-                .or_else(|| outline(self.parser, &file.text).ok())
+                .or_else(|| outline(self.parser, &file.text, &mut Scratch::default()).ok())
                 .unwrap_or_default();
-            Loaded::with_facts(file.facts.clone(), outline.body, outline.bounds)
+            Loaded::with_facts(file.facts.clone(), outline.body)
         })
     }
 }
@@ -149,8 +150,8 @@ impl RepoIndex {
                 .collect();
             let fresh = known
                 .into_par_iter()
-                .map(|(known, path)| {
-                    let fresh = refresh(root, path, known, options, cache);
+                .map_init(Scratch::default, |scratch, (known, path)| {
+                    let fresh = refresh(root, path, known, options, cache, scratch);
                     bar.advance(1);
                     fresh
                 })
@@ -195,7 +196,7 @@ impl RepoIndex {
         load::with_room(options.jobs, || {
             let fresh = sources
                 .into_par_iter()
-                .map(|(path, text)| {
+                .map_init(Scratch::default, |scratch, (path, text)| {
                     let hash = blake3::hash(text.as_bytes()).into();
                     read(
                         path,
@@ -204,6 +205,7 @@ impl RepoIndex {
                         None,
                         options,
                         None,
+                        scratch,
                     )
                 })
                 .collect();
@@ -275,8 +277,11 @@ impl RepoIndex {
             files.push(File::new(file));
         }
         let paths: Vec<RepoPath> = files.iter().map(|f| f.path.clone()).collect();
-        let imports = files.iter().flat_map(|f| &f.facts.absolute);
-        let modules = Modules::new(&paths, metadata, imports.map(Vec::as_slice));
+        let imports = files.iter().flat_map(|f| {
+            let absolute = f.facts.absolute.iter();
+            absolute.map(|name| f.facts.piece(*name))
+        });
+        let modules = Modules::new(&paths, metadata, imports);
         let same_modules = comparable && modules.roots().eq(before.roots.iter().copied());
         let stale: Vec<bool> = (0..files.len())
             .map(|number| {
@@ -374,11 +379,20 @@ fn refresh(
     known: Option<Known>,
     options: &Options,
     cache: Option<&Cache>,
+    scratch: &mut Scratch,
 ) -> Result<Fresh, Refused> {
     match load::read(root, &path, options.max_bytes) {
         Ok(bytes) => {
             let hash = blake3::hash(&bytes).into();
-            read(path, hash, load::decode(bytes), known, options, cache)
+            read(
+                path,
+                hash,
+                load::decode(bytes),
+                known,
+                options,
+                cache,
+                scratch,
+            )
         }
         Err(reason) => Err(Refused {
             kept: SnapshotSkip {
@@ -398,6 +412,7 @@ fn read(
     known: Option<Known>,
     options: &Options,
     cache: Option<&Cache>,
+    scratch: &mut Scratch,
 ) -> Result<Fresh, Refused> {
     let refused = |reason, parsed| Refused {
         kept: SnapshotSkip {
@@ -438,7 +453,9 @@ fn read(
     fresh.parsed = stored.is_none();
     let outline = match stored {
         Some(outline) => outline,
-        None => outline(options.parser, &fresh.text).map_err(|reason| refused(reason, true))?,
+        None => {
+            outline(options.parser, &fresh.text, scratch).map_err(|reason| refused(reason, true))?
+        }
     };
     if cache.is_some() {
         fresh.interface = outline.interface();

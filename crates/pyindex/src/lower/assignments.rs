@@ -5,7 +5,7 @@ use ruff_text_size::TextRange;
 
 use super::{Lowering, Member, Pending, Values, offset};
 use crate::outline::{Binding, Local, ScopeKind, Sym, UseId};
-use crate::unit::{EdgeKind, Role, UnitKind};
+use crate::unit::{EdgeKind, Role, Roles, UnitKind};
 
 impl Lowering<'_> {
     pub(super) fn assign(&mut self, s: &ast::StmtAssign) {
@@ -107,7 +107,7 @@ impl Lowering<'_> {
 
     /// The unit of an assigned name, where names are units: in modules and class bodies.
     pub(super) fn unit_for(&mut self, name: Sym, range: TextRange) -> Option<Local> {
-        if self.body.names.text(name).is_empty() {
+        if self.names.text(name).is_empty() {
             return None;
         }
         let kind = match self.kind_of(self.scope) {
@@ -121,9 +121,9 @@ impl Lowering<'_> {
         if self.is_outside(name) {
             return None;
         }
-        let mut roles = Vec::new();
-        if self.scope == 0 && self.body.names.text(name) == "__all__" {
-            roles.push(Role::Exports);
+        let mut roles = Roles::default();
+        if self.scope == 0 && self.names.text(name) == "__all__" {
+            roles.insert(Role::Exports);
         }
         let head = offset(range.start());
         let unit = self.add_unit(kind, name, roles, range, head);
@@ -196,7 +196,7 @@ impl Lowering<'_> {
                 (Member::Enum, Store::Plain) => Some(Role::EnumMember),
                 _ => None,
             };
-            let private = self.body.names.text(name).starts_with('_');
+            let private = self.names.text(name).starts_with('_');
             role = role.or(member.filter(|m| *m != Role::EnumMember || !private));
         }
         let unit = match how {
@@ -205,10 +205,7 @@ impl Lowering<'_> {
             _ => self.unit_for(name, range),
         };
         if let (Some(unit), Some(role)) = (unit, role) {
-            let roles = &mut self.facts.units[unit as usize].roles;
-            if !roles.contains(&role) {
-                roles.push(role);
-            }
+            self.facts.units[unit as usize].roles.insert(role);
         }
         match unit {
             Some(unit) => {
@@ -232,7 +229,7 @@ impl Lowering<'_> {
     /// Whether `global` sends a name out of the function at hand.
     pub(super) fn is_outside(&self, name: Sym) -> bool {
         let scope = &self.body.scopes[self.scope as usize];
-        self.scope != 0 && scope.globals.contains(&name)
+        self.scope != 0 && scope.is_global(name)
     }
 
     /// `self.x = ...` in a method.
@@ -246,7 +243,7 @@ impl Lowering<'_> {
             return;
         };
         if target.attr.id.is_empty()
-            || self.body.names.get(&object.id) != Some(receiver.name)
+            || self.names.get(&object.id) != Some(receiver.name)
             || self.hidden(receiver.name)
         {
             return;

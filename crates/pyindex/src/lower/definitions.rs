@@ -4,9 +4,9 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::TextRange;
 
 use super::{ClassFrame, Lowering, Member, Receiver, offset};
-use crate::outline::{Binding, ScopeKind, Sym, UseId};
+use crate::outline::{Binding, Local, ScopeKind, Sym, UseId};
 use crate::source;
-use crate::unit::{EdgeKind, Role, UnitKind};
+use crate::unit::{EdgeKind, Role, Roles, UnitKind};
 
 impl Lowering<'_> {
     /// A class or function: its text, from the first decorator or the comment above on.
@@ -45,11 +45,11 @@ impl Lowering<'_> {
             &["def"]
         };
         let head = self.definition(f.range, f.name.range, keywords);
-        let accessor = roles.contains(&Role::Setter) || roles.contains(&Role::Deleter);
-        let implicit_class = roles.contains(&Role::ClassMethod);
-        let is_static = roles.contains(&Role::StaticMethod);
+        let accessor = roles.contains(Role::Setter) || roles.contains(Role::Deleter);
+        let implicit_class = roles.contains(Role::ClassMethod);
+        let is_static = roles.contains(Role::StaticMethod);
         let unit = self.add_unit(kind, name, roles, f.range, head);
-        self.facts.units[unit as usize].docstring = docstring(&f.body);
+        self.docstring(unit, &f.body);
         // The setter of a property has its name; reading the name still means the property.
         if !accessor || !self.is_bound(name) {
             self.bind(name, Binding::Unit(unit));
@@ -103,6 +103,22 @@ impl Lowering<'_> {
             (lowering.receiver, lowering.unannotated) = outer;
         });
         self.owner = owner;
+    }
+
+    fn docstring(&mut self, unit: Local, body: &[Stmt]) {
+        let Some(Stmt::Expr(first)) = body.first() else {
+            return;
+        };
+        let Expr::StringLiteral(literal) = &*first.value else {
+            return;
+        };
+        let text = literal.value.to_str();
+        // Python reads every line end as \n.
+        let text = match text.contains('\r') {
+            true => &*text.replace("\r\n", "\n").replace('\r', "\n"),
+            false => text,
+        };
+        self.facts.units[unit as usize].docstring = Some(self.facts.add(text));
     }
 
     pub(super) fn is_bound(&self, name: Sym) -> bool {
@@ -191,8 +207,8 @@ impl Lowering<'_> {
         }
         let name = self.intern(&s.name.id);
         let head = self.definition(s.range, s.name.range, &["class"]);
-        let unit = self.add_unit(UnitKind::Class, name, Vec::new(), s.range, head);
-        self.facts.units[unit as usize].docstring = docstring(&s.body);
+        let unit = self.add_unit(UnitKind::Class, name, Roles::default(), s.range, head);
+        self.docstring(unit, &s.body);
         self.bind(name, Binding::Unit(unit));
         let owner = self.owner.replace(unit);
         for decorator in &s.decorator_list {
@@ -245,7 +261,7 @@ impl Lowering<'_> {
                     frame.scope,
                     UnitKind::Attribute,
                     attribute.name,
-                    vec![Role::InstanceAttribute],
+                    Role::InstanceAttribute.into(),
                     attribute.statement,
                     offset(attribute.statement.start()),
                 );
@@ -266,25 +282,10 @@ impl Lowering<'_> {
     }
 }
 
-fn docstring(body: &[Stmt]) -> Option<Box<str>> {
-    match body.first() {
-        Some(Stmt::Expr(s)) => match &*s.value {
-            // Python reads every line end as \n.
-            Expr::StringLiteral(literal) if literal.value.to_str().contains('\r') => {
-                let text = literal.value.to_str().replace("\r\n", "\n");
-                Some(text.replace('\r', "\n").into())
-            }
-            Expr::StringLiteral(literal) => Some(literal.value.to_str().into()),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn function_roles(f: &ast::StmtFunctionDef, method: bool) -> Vec<Role> {
-    let mut roles = Vec::new();
+fn function_roles(f: &ast::StmtFunctionDef, method: bool) -> Roles {
+    let mut roles = Roles::default();
     if f.is_async {
-        roles.push(Role::Async);
+        roles.insert(Role::Async);
     }
     for decorator in &f.decorator_list {
         let accessor = matches!(&decorator.expression, Expr::Attribute(_));
@@ -297,12 +298,12 @@ fn function_roles(f: &ast::StmtFunctionDef, method: bool) -> Vec<Role> {
             Some(name) if name.ends_with("property") || name == "reify" => Role::Property,
             _ => continue,
         };
-        roles.push(role);
+        roles.insert(role);
     }
     // Python makes these class methods (and `__new__` takes the class) without being told.
     let implicit = ["__new__", "__init_subclass__", "__class_getitem__"];
-    if method && implicit.contains(&f.name.id.as_str()) && !roles.contains(&Role::ClassMethod) {
-        roles.push(Role::ClassMethod);
+    if method && implicit.contains(&f.name.id.as_str()) && !roles.contains(Role::ClassMethod) {
+        roles.insert(Role::ClassMethod);
     }
     roles
 }

@@ -216,7 +216,7 @@ impl Lowering<'_> {
         let first_step = self.body.steps.len() as u32;
         for link in &chain.links {
             let step = match link {
-                Expr::Attribute(e) => Step::Attribute(self.body.names.intern(&e.attr.id)),
+                Expr::Attribute(e) => Step::Attribute(self.names.intern(&e.attr.id)),
                 Expr::Call(_) => Step::Call,
                 Expr::Await(_) => Step::Await,
                 _ => Step::Subscript,

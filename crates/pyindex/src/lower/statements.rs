@@ -5,7 +5,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::assignments::{Store, elements, with_uses};
 use super::{Lowering, Values, offset};
-use crate::outline::{Binding, ModuleName, ScopeKind, Star, UseId};
+use crate::outline::{Binding, Declared, ModuleName, ScopeKind, Star, UseId};
 use crate::source;
 use crate::unit::{EdgeKind, Role};
 
@@ -17,13 +17,13 @@ impl Lowering<'_> {
                 Stmt::Global(s) => {
                     for name in &s.names {
                         let name = self.intern(&name.id);
-                        self.body.scopes[self.scope as usize].globals.push(name);
+                        self.declared().globals.push(name);
                     }
                 }
                 Stmt::Nonlocal(s) => {
                     for name in &s.names {
                         let name = self.intern(&name.id);
-                        self.body.scopes[self.scope as usize].nonlocals.push(name);
+                        self.declared().nonlocals.push(name);
                     }
                 }
                 _ => {}
@@ -206,15 +206,20 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn module(&mut self, level: u32, parts: Vec<Box<str>>) -> u32 {
+    fn declared(&mut self) -> &mut Declared {
+        let scope = &mut self.body.scopes[self.scope as usize];
+        scope.declared.get_or_insert_default()
+    }
+
+    pub(super) fn module(&mut self, level: u32, name: &str) -> u32 {
         let next = self.body.modules.len() as u32;
-        let module = ModuleName { level, parts };
-        if let Some(number) = self.modules.get(&module) {
-            return *number;
+        let name = self.intern(name);
+        let module = ModuleName { level, name };
+        let number = *self.modules.entry(module).or_insert(next);
+        if number == next {
+            self.body.modules.push(module);
         }
-        self.body.modules.push(module.clone());
-        self.modules.insert(module, next);
-        next
+        number
     }
 
     pub(super) fn note_import(&mut self, range: TextRange) {
@@ -227,26 +232,25 @@ impl Lowering<'_> {
     pub(super) fn import(&mut self, s: &ast::StmtImport) {
         self.note_import(s.range);
         for alias in &s.names {
-            let parts: Vec<Box<str>> = alias.name.id.split('.').map(Into::into).collect();
-            if let Some(asname) = &alias.asname {
-                let module = self.module(0, parts);
-                let name = self.intern(&asname.id);
-                self.bind(name, Binding::Module(module));
-            } else {
-                let name = self.intern(&parts[0]);
-                let module = self.module(0, parts);
-                self.bind(name, Binding::Package(module));
+            let module = self.module(0, &alias.name.id);
+            match &alias.asname {
+                Some(asname) => {
+                    let name = self.intern(&asname.id);
+                    self.bind(name, Binding::Module(module));
+                }
+                None => {
+                    let top = alias.name.id.split('.').next().unwrap_or_default();
+                    let name = self.intern(top);
+                    self.bind(name, Binding::Package(module));
+                }
             }
         }
     }
 
     pub(super) fn import_from(&mut self, s: &ast::StmtImportFrom) {
         self.note_import(s.range);
-        let parts = match &s.module {
-            Some(module) => module.id.split('.').map(Into::into).collect(),
-            None => Vec::new(),
-        };
-        let module = self.module(s.level, parts);
+        let name = s.module.as_ref().map_or("", |module| module.id.as_str());
+        let module = self.module(s.level, name);
         for alias in &s.names {
             if alias.name.id.as_str() == "*" {
                 self.body.stars.push(Star {

@@ -85,7 +85,7 @@ impl<W: World> Resolver<'_, W> {
             if star.scope != 0 || after.is_some_and(|event| star.event < event) || self.spent() {
                 continue;
             }
-            let module = &outline.body.modules[star.module as usize];
+            let module = outline.body.module(star.module);
             let Found::Module(module) = self.world.modules().resolve(file, module) else {
                 continue;
             };
@@ -153,7 +153,7 @@ impl<W: World> Resolver<'_, W> {
             self.work = 0;
             match bound.binding {
                 Binding::Module(module) | Binding::Package(module) if bound.scope == 0 => {
-                    let name = &outline.body.modules[module as usize];
+                    let name = outline.body.module(module);
                     let modules = self.world.modules();
                     if let Found::Module(module) = modules.resolve(file, name) {
                         found.extend(modules.file(module));
@@ -164,7 +164,7 @@ impl<W: World> Resolver<'_, W> {
                     }
                 }
                 Binding::Member(module, name) if bound.scope == 0 => {
-                    let module = &outline.body.modules[module as usize];
+                    let module = outline.body.module(module);
                     let Found::Module(module) = self.world.modules().resolve(file, module) else {
                         continue;
                     };
@@ -182,7 +182,7 @@ impl<W: World> Resolver<'_, W> {
             }
         }
         for star in &outline.body.stars {
-            let module = &outline.body.modules[star.module as usize];
+            let module = outline.body.module(star.module);
             let exporter = match self.world.modules().resolve(file, module) {
                 Found::Module(module) if star.scope == 0 => self.world.modules().file(module),
                 _ => None,

@@ -33,15 +33,10 @@ enum Home {
 
 impl Loaded {
     pub fn new(outline: Outline) -> Self {
-        let Outline {
-            facts,
-            body,
-            bounds,
-        } = outline;
-        Self::with_facts(Arc::new(facts), body, bounds)
+        Self::with_facts(Arc::new(outline.facts), outline.body)
     }
 
-    pub fn with_facts(facts: Arc<Facts>, body: Body, bounds: BoundIndex) -> Self {
+    pub fn with_facts(facts: Arc<Facts>, body: Body) -> Self {
         let class_scopes = body
             .scopes
             .iter()
@@ -52,7 +47,7 @@ impl Loaded {
         let mut homes = vec![Home::Nowhere; body.names.len()];
         let mut known = vec![!body.stars.is_empty(); body.names.len()];
         for bound in body.bound.iter().filter(|bound| !bound.instance) {
-            if !matches!(bound.binding, Binding::Value | Binding::Deleted)
+            if !bound.binding.says_nothing()
                 && let Some(known) = known.get_mut(bound.name as usize)
             {
                 *known = true;
@@ -67,11 +62,7 @@ impl Loaded {
             };
         }
         Self {
-            bounds: if bounds.len() == body.bound.len() {
-                bounds
-            } else {
-                BoundIndex::new(&body.bound)
-            },
+            bounds: BoundIndex::new(&body.bound),
             facts,
             body,
             class_scopes,
@@ -99,11 +90,11 @@ impl Loaded {
         let mut direct = true;
         while let Some(number) = at {
             let scope = &self.body.scopes[number as usize];
-            if scope.globals.contains(&name) {
+            if scope.is_global(name) {
                 return Some(0);
             }
             let visible = (direct || scope.kind != ScopeKind::Class)
-                && !scope.nonlocals.contains(&name)
+                && !scope.is_nonlocal(name)
                 && match home {
                     Home::Only(only) => only == number,
                     _ => self.bounds_of(number, name).any(|bound| !bound.instance),
@@ -167,7 +158,7 @@ impl Loaded {
     /// Whether nothing is known of what a name of a function is bound to.
     pub(super) fn says_nothing(&self, scope: ScopeId, name: Sym) -> bool {
         let mut bounds = self.bounds_of(scope, name);
-        bounds.all(|bound| matches!(bound.binding, Binding::Value | Binding::Deleted))
+        bounds.all(|bound| bound.binding.says_nothing())
     }
 
     /// When a name was bound first and last in a scope.

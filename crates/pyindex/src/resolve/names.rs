@@ -150,20 +150,20 @@ impl<W: World> Resolver<'_, W> {
             }
             Binding::Module(module) => {
                 let outline = self.outline(file);
-                let name = &outline.body.modules[module as usize];
+                let name = outline.body.module(module);
                 if let Found::Module(module) = self.world.modules().resolve(file, name) {
                     meaning.values.push(Value::Module(module));
                 }
             }
             Binding::Package(module) => {
                 let outline = self.outline(file);
-                let name = &outline.body.modules[module as usize];
+                let name = outline.body.module(module);
                 let module = self.world.modules().package(file, name);
                 meaning.values.extend(module.map(Value::Module));
             }
             Binding::Member(module, name) => {
                 let outline = self.outline(file);
-                let module = &outline.body.modules[module as usize];
+                let module = outline.body.module(module);
                 if let Found::Module(module) = self.world.modules().resolve(file, module) {
                     let name = outline.body.names.text(name);
                     meaning = self.module_attribute(module, name, Provenance::Import);

@@ -16,23 +16,14 @@ impl<W: World> Resolver<'_, W> {
         binding: Binding,
         receiver: Option<Place>,
     ) -> Values {
-        let used = match binding {
-            Binding::Of(used)
-            | Binding::Element(used)
-            | Binding::Entered(used)
-            | Binding::Items(used)
-            | Binding::MapItems(used)
-            | Binding::Annotated(used)
-            | Binding::AnnotatedClass(used)
-            | Binding::AnnotatedElements(used)
-            | Binding::AnnotatedValues(used) => used,
-            Binding::AnnotatedSelf => {
-                return receiver
-                    .map(|class| Value::Instance(class, Via::Inferred))
-                    .into_iter()
-                    .collect();
-            }
-            _ => return Values::new(),
+        if binding == Binding::AnnotatedSelf {
+            return receiver
+                .map(|class| Value::Instance(class, Via::Inferred))
+                .into_iter()
+                .collect();
+        }
+        let Some(used) = binding.used() else {
+            return Values::new();
         };
         let mut worth = Values::new();
         let values = self.values(file, used);
@@ -124,7 +115,7 @@ impl<W: World> Resolver<'_, W> {
         match raw.kind {
             UnitKind::Class => smallvec![Value::Class(place, Via::Named)],
             UnitKind::Function | UnitKind::Method => {
-                if raw.roles.contains(&Role::Property) && receiver.is_some() {
+                if raw.roles.contains(Role::Property) && receiver.is_some() {
                     self.returned(place, receiver)
                 } else {
                     smallvec![Value::Function(place, receiver)]
@@ -167,14 +158,14 @@ impl<W: World> Resolver<'_, W> {
         let raw = &outline.facts.units[unit as usize];
         let scope = outline.body.homes[unit as usize];
         let mut worth = Meaning::default();
-        if raw.roles.contains(&Role::EnumMember)
+        if raw.roles.contains(Role::EnumMember)
             && let Some(class) = raw.parent
         {
             worth
                 .values
                 .push(Value::Instance((file, class), Via::Inferred));
         }
-        let Some(name) = outline.body.names.get(&raw.name) else {
+        let Some(name) = outline.body.names.get(outline.facts.name(raw)) else {
             return worth.values;
         };
         let all: SmallVec<[Binding; 8]> = outline
@@ -211,7 +202,7 @@ impl<W: World> Resolver<'_, W> {
         let outline = self.outline(function.0);
         let raw = &outline.facts.units[function.1 as usize];
         let mut given = self.returned(function, receiver);
-        if raw.roles.contains(&Role::Async) {
+        if raw.roles.contains(Role::Async) {
             for value in &mut given {
                 if let Value::Instance(class, _) = *value {
                     *value = Value::Awaitable(class);
