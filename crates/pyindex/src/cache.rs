@@ -7,6 +7,7 @@
 //! as absent. SQLite's write-ahead log makes it safe to use from many processes, and to kill any
 //! of them.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,22 +41,22 @@ pub struct Cache {
 
 /// The last index of a repository.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Snapshot {
-    pub files: Vec<SnapshotFile>,
+pub(crate) struct Snapshot<'a> {
+    pub files: Vec<SnapshotFile<'a>>,
     /// Files that were read but can't be indexed.
-    pub refused: Vec<SnapshotSkip>,
+    pub refused: Cow<'a, [SnapshotSkip]>,
     /// The package roots, by their numbers in the tree of modules.
     pub roots: Vec<(u32, bool)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SnapshotFile {
-    pub path: String,
+pub(crate) struct SnapshotFile<'a> {
+    pub path: Cow<'a, str>,
     pub hash: ContentHash,
     /// What other files' answers rest on: [`Outline::interface`].
     pub interface: u64,
-    pub facts: Facts,
-    pub resolved: Resolved,
+    pub facts: Cow<'a, Facts>,
+    pub resolved: Cow<'a, Resolved>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -135,7 +136,7 @@ impl Cache {
         &self,
         parser: Parser,
         root: &str,
-    ) -> Result<Option<Snapshot>, IndexError> {
+    ) -> Result<Option<Snapshot<'static>>, IndexError> {
         let connection = self.connection();
         let stored: Option<Vec<u8>> = connection
             .query_row(
@@ -154,7 +155,7 @@ impl Cache {
         parser: Parser,
         root: &str,
         outlines: &[(ContentHash, Vec<u8>)],
-        snapshot: &Snapshot,
+        snapshot: &Snapshot<'_>,
     ) -> Result<(), IndexError> {
         let body = pack(&[parser.name().as_bytes(), root.as_bytes()], snapshot);
         let mut connection = self.connection();

@@ -1,6 +1,7 @@
 //! From files to an index: what is known from before is taken from the cache, the rest is parsed
 //! and resolved.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -25,7 +26,7 @@ struct Fresh {
     path: RepoPath,
     text: String,
     hash: ContentHash,
-    known: Option<SnapshotFile>,
+    known: Option<SnapshotFile<'static>>,
     outline: Option<Outline>,
     /// [`Outline::interface`], where there is a cache.
     interface: u64,
@@ -50,16 +51,16 @@ struct Before {
 
 /// What the last index said of a file.
 enum Known {
-    Indexed(SnapshotFile),
+    Indexed(SnapshotFile<'static>),
     Refused(SnapshotSkip),
 }
 
 impl Before {
-    fn new(snapshot: Snapshot) -> Self {
+    fn new(snapshot: Snapshot<'static>) -> Self {
         let count = snapshot.files.len();
         let indexed = snapshot.files.into_iter();
-        let indexed = indexed.map(|file| (file.path.clone(), Known::Indexed(file)));
-        let refused = snapshot.refused.into_iter();
+        let indexed = indexed.map(|file| (file.path.to_string(), Known::Indexed(file)));
+        let refused = snapshot.refused.into_owned().into_iter();
         let refused = refused.map(|file| (file.path.clone(), Known::Refused(file)));
         Self {
             files: indexed.chain(refused).collect(),
@@ -127,19 +128,27 @@ impl RepoIndex {
         cache: Option<&Cache>,
         progress: &dyn Progress,
     ) -> Result<Self, IndexError> {
-        let tree = load::walk(root)?;
-        let mut before = Before::default();
-        let mut store = None;
-        if let (Some(cache), Ok(name)) = (cache, std::fs::canonicalize(root)) {
-            let name = name.to_string_lossy().into_owned();
-            match cache.snapshot(options.parser, &name) {
-                Ok(snapshot) => {
-                    before = Before::new(snapshot.unwrap_or_default());
-                    store = Some((cache, name));
-                }
-                Err(e) => progress.warn(&format!("the index is made without the cache: {e}")),
+        let name = cache.and_then(|_| std::fs::canonicalize(root).ok());
+        let kept = cache.zip(name.map(|name| name.to_string_lossy().into_owned()));
+        let (tree, last) = load::with_room(options.jobs, || {
+            rayon::join(
+                || load::walk(root),
+                || {
+                    let (cache, name) = kept.as_ref()?;
+                    let snapshot = cache.snapshot(options.parser, name);
+                    Some(snapshot.map(|snapshot| Before::new(snapshot.unwrap_or_default())))
+                },
+            )
+        })?;
+        let tree = tree?;
+        let (mut before, store) = match last {
+            Some(Ok(before)) => (before, kept),
+            Some(Err(e)) => {
+                progress.warn(&format!("the index is made without the cache: {e}"));
+                (Before::default(), None)
             }
-        }
+            None => (Before::default(), None),
+        };
         let cache = store.as_ref().map(|(cache, _)| *cache);
         let bar = progress.start("index", Some(tree.files.len() as u64));
         let (index, new) = load::with_room(options.jobs, || {
@@ -327,20 +336,20 @@ impl RepoIndex {
         (index, new)
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             files: self
                 .files
                 .iter()
                 .map(|file| SnapshotFile {
-                    path: file.path.to_string(),
+                    path: Cow::Borrowed(file.path.as_str()),
                     hash: file.hash,
                     interface: file.interface,
-                    facts: (*file.facts).clone(),
-                    resolved: file.resolved.clone(),
+                    facts: Cow::Borrowed(&*file.facts),
+                    resolved: Cow::Borrowed(&file.resolved),
                 })
                 .collect(),
-            refused: self.refused.clone(),
+            refused: Cow::Borrowed(&self.refused),
             roots: self.modules.roots().collect(),
         }
     }
@@ -356,7 +365,10 @@ impl File {
                 let _ = loaded.set(new);
                 (facts, Resolved::default())
             }
-            (None, Some(known)) => (Arc::new(known.facts), known.resolved),
+            (None, Some(known)) => (
+                Arc::new(known.facts.into_owned()),
+                known.resolved.into_owned(),
+            ),
             (None, None) => Default::default(),
         };
         Self {
