@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hydra-pyindex --bench index -- FOLDER...` takes every folder as a repository.
 //! Each round measures, in turn: the bare ruff parse of the same texts; the whole index without a
-//! cache (walking, reading, hashing, parsing, resolving every name); the same with an empty cache,
+//! cache (walking, reading, parsing, resolving every name); the same with an empty cache,
 //! which it fills; the same with the filled one. Indexes are let go of after the clock has stopped, trees
 //! as soon as they are parsed. The medians are printed.
 

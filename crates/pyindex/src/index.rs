@@ -65,6 +65,7 @@ pub struct RepoIndex {
 struct File {
     path: RepoPath,
     text: String,
+    /// Of its bytes, where there is a cache.
     hash: ContentHash,
     /// [`Outline::interface`], where there is a cache.
     interface: u64,

@@ -25,6 +25,7 @@ use crate::{IndexError, Parser, load};
 struct Fresh {
     path: RepoPath,
     text: String,
+    /// Of its bytes, where there is a cache.
     hash: ContentHash,
     known: Option<SnapshotFile<'static>>,
     outline: Option<Outline>,
@@ -206,10 +207,9 @@ impl RepoIndex {
             let fresh = sources
                 .into_par_iter()
                 .map_init(Scratch::default, |scratch, (path, text)| {
-                    let hash = blake3::hash(text.as_bytes()).into();
                     read(
                         path,
-                        hash,
+                        ContentHash::default(),
                         load::decode(text.into_bytes()),
                         None,
                         options,
@@ -395,7 +395,7 @@ fn refresh(
 ) -> Result<Fresh, Refused> {
     match load::read(root, &path, options.max_bytes) {
         Ok(bytes) => {
-            let hash = blake3::hash(&bytes).into();
+            let hash = cache.map_or_else(ContentHash::default, |_| blake3::hash(&bytes).into());
             read(
                 path,
                 hash,
