@@ -142,13 +142,12 @@ impl RepoIndex {
             )
         })?;
         let tree = tree?;
-        let (mut before, store) = match last {
-            Some(Ok(before)) => (before, kept),
-            Some(Err(e)) => {
+        let (mut before, store) = match last.transpose() {
+            Ok(before) => (before.unwrap_or_default(), kept),
+            Err(e) => {
                 progress.warn(&format!("the index is made without the cache: {e}"));
                 (Before::default(), None)
             }
-            None => (Before::default(), None),
         };
         let cache = store.as_ref().map(|(cache, _)| *cache);
         let bar = progress.start("index", Some(tree.files.len() as u64));
