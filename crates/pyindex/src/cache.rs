@@ -12,9 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::IndexError;
 use crate::outline::{Facts, Outline};
@@ -25,7 +28,7 @@ use crate::resolve::FoundEdge;
 pub(crate) type ContentHash = [u8; 32];
 
 /// Changes whenever what is stored, or what is computed from a file, changes its meaning.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(5);
@@ -149,31 +152,52 @@ impl Cache {
         Ok(stored.and_then(|bytes| unpack(&[parser.name().as_bytes(), root.as_bytes()], &bytes)))
     }
 
-    /// Stores new outlines and the whole index, or nothing of it.
-    pub(crate) fn store(
+    /// Stores outlines, all or none of them.
+    pub(crate) fn store_outlines(
+        &self,
+        parser: Parser,
+        outlines: &[(ContentHash, Vec<u8>)],
+    ) -> Result<(), IndexError> {
+        if outlines.is_empty() {
+            return Ok(());
+        }
+        self.write(|transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO outlines (parser, hash, body) VALUES (?1, ?2, ?3)",
+            )?;
+            for (hash, body) in outlines {
+                insert.execute(params![parser.name(), hash, body])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores the index of a repository in place of the last one.
+    pub(crate) fn store_snapshot(
         &self,
         parser: Parser,
         root: &str,
-        outlines: &[(ContentHash, Vec<u8>)],
         snapshot: &Snapshot<'_>,
     ) -> Result<(), IndexError> {
         let body = pack(&[parser.name().as_bytes(), root.as_bytes()], snapshot);
+        self.write(|transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO repositories (parser, root, body) VALUES (?1, ?2, ?3)",
+            )?;
+            insert.execute(params![parser.name(), root, body])?;
+            Ok(())
+        })
+    }
+
+    fn write(
+        &self,
+        statements: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), IndexError> {
         let mut connection = self.connection();
-        let mut write = || -> rusqlite::Result<()> {
+        let write = || -> rusqlite::Result<()> {
             let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            {
-                let mut insert = transaction.prepare_cached(
-                    "INSERT OR REPLACE INTO outlines (parser, hash, body) VALUES (?1, ?2, ?3)",
-                )?;
-                for (hash, body) in outlines {
-                    insert.execute(params![parser.name(), hash, body])?;
-                }
-                transaction.execute(
-                    "INSERT OR REPLACE INTO repositories (parser, root, body) VALUES (?1, ?2, ?3)",
-                    params![parser.name(), root, body],
-                )?;
-            }
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            statements(&transaction)?;
             transaction.commit()
         };
         write().map_err(|e| self.refused(e))
@@ -242,27 +266,28 @@ pub(crate) fn pack_outline(parser: Parser, hash: &ContentHash, outline: &Outline
 fn pack(key: &[&[u8]; 2], value: &impl Serialize) -> Vec<u8> {
     // Serialising plain data into memory can't fail; an empty row counts as absent.
     let mut bytes = postcard::to_extend(value, vec![0; SUM_BYTES]).unwrap_or_default();
-    if let Some((sum, body)) = bytes.split_at_mut_checked(SUM_BYTES) {
-        sum.copy_from_slice(&checksum(key, body)[..SUM_BYTES]);
+    if let Some((sum, body)) = bytes.split_first_chunk_mut() {
+        *sum = checksum(key, body);
     }
     bytes
 }
 
 fn unpack<T: DeserializeOwned>(key: &[&[u8]; 2], bytes: &[u8]) -> Option<T> {
-    let (sum, body) = bytes.split_at_checked(SUM_BYTES)?;
-    if checksum(key, body)[..SUM_BYTES] != *sum {
+    let (sum, body) = bytes.split_first_chunk()?;
+    if checksum(key, body) != *sum {
         return None;
     }
     postcard::from_bytes(body).ok()
 }
 
-/// Covers the row's key: in a damaged database a whole row can turn up under another one's.
-fn checksum(key: &[&[u8]; 2], body: &[u8]) -> ContentHash {
-    let mut sum = blake3::Hasher::new();
+/// Tells a damaged row. It covers the row's key: in a damaged database a whole row can turn up
+/// under another one's.
+fn checksum(key: &[&[u8]; 2], body: &[u8]) -> [u8; SUM_BYTES] {
+    let mut sum = Xxh3::new();
     for part in key {
         sum.update(part);
         sum.update(&[0]);
     }
     sum.update(body);
-    sum.finalize().into()
+    sum.digest128().to_le_bytes()
 }

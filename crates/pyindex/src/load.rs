@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::Encoding;
 use hydra_core::RepoPath;
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{IndexError, Skipped};
@@ -61,25 +62,45 @@ pub(crate) struct Tree {
 pub(crate) fn walk(root: &Path) -> Result<Tree, IndexError> {
     let mut tree = Tree::default();
     let mut folders = vec![String::new()];
-    while let Some(folder) = folders.pop() {
-        let here = root.join(&folder);
-        let entries = match std::fs::read_dir(&here) {
-            Ok(entries) => entries,
-            Err(e) if folder.is_empty() => return Err(hydra_core::CoreError::io(&here)(e).into()),
-            Err(e) => {
-                tree.skip(folder, format!("the folder can't be read: {e}"));
-                continue;
-            }
-        };
-        for entry in entries {
-            match entry {
-                Ok(entry) => visit(&entry, &folder, &mut tree, &mut folders),
-                Err(e) => tree.skip(folder.clone(), format!("the folder can't be read: {e}")),
-            }
+    // Level by level: the folders of one are read side by side.
+    while !folders.is_empty() {
+        let read: Vec<_> = folders
+            .par_iter()
+            .map(|folder| list(root, folder))
+            .collect();
+        folders.clear();
+        for one in read {
+            let (part, below) = one?;
+            tree.files.extend(part.files);
+            tree.metadata.extend(part.metadata);
+            tree.skipped.extend(part.skipped);
+            folders.extend(below);
         }
     }
-    tree.files.sort();
+    tree.files.par_sort_unstable();
     Ok(tree)
+}
+
+/// What lies in a folder, and the folders in it.
+fn list(root: &Path, folder: &str) -> Result<(Tree, Vec<String>), IndexError> {
+    let mut tree = Tree::default();
+    let mut below = Vec::new();
+    let here = root.join(folder);
+    let entries = match std::fs::read_dir(&here) {
+        Ok(entries) => entries,
+        Err(e) if folder.is_empty() => return Err(hydra_core::CoreError::io(&here)(e).into()),
+        Err(e) => {
+            tree.skip(folder.to_owned(), format!("the folder can't be read: {e}"));
+            return Ok((tree, below));
+        }
+    };
+    for entry in entries {
+        match entry {
+            Ok(entry) => visit(&entry, folder, &mut tree, &mut below),
+            Err(e) => tree.skip(folder.to_owned(), format!("the folder can't be read: {e}")),
+        }
+    }
+    Ok((tree, below))
 }
 
 impl Tree {

@@ -2,12 +2,14 @@
 //! and resolved.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hydra_core::{Progress, RepoPath};
 use rayon::prelude::*;
+use thread_local::ThreadLocal;
 
 use super::{File, Options, RepoIndex, Work};
 use crate::cache::{
@@ -15,7 +17,6 @@ use crate::cache::{
 };
 use crate::lower::Scratch;
 use crate::modules::Modules;
-use crate::outline::Outline;
 use crate::parse::outline;
 use crate::resolve::{Loaded, Memos, Resolver, World};
 use crate::unit::Skipped;
@@ -28,8 +29,10 @@ struct Fresh {
     /// Of its bytes, where there is a cache.
     hash: ContentHash,
     known: Option<SnapshotFile<'static>>,
-    outline: Option<Outline>,
-    /// [`Outline::interface`], where there is a cache.
+    outline: Option<Loaded>,
+    /// The outline as a cache that has not got it stores it.
+    packed: Option<Vec<u8>>,
+    /// [`Outline::interface`](crate::outline::Outline::interface), where there is a cache.
     interface: u64,
     parsed: bool,
 }
@@ -107,6 +110,20 @@ impl World for Repository<'_> {
     }
 }
 
+/// Works on items one by one, side by side, in memory that each thread uses again. Files differ
+/// much in size: a thread that has nothing left to do takes over single ones.
+fn each<I: Send, M: Default + Send, O: Send>(
+    items: Vec<I>,
+    work: impl Fn(&mut M, I) -> O + Sync,
+) -> Vec<O> {
+    let memory: ThreadLocal<RefCell<M>> = ThreadLocal::new();
+    items
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|item| work(&mut memory.get_or_default().borrow_mut(), item))
+        .collect()
+}
+
 impl RepoIndex {
     /// Indexes the Python files below `root`. Links are not followed; a file that can't be read
     /// is left out, with the reason in [`RepoIndex::skipped`]; of a file with syntax errors what
@@ -151,20 +168,17 @@ impl RepoIndex {
         };
         let cache = store.as_ref().map(|(cache, _)| *cache);
         let bar = progress.start("index", Some(tree.files.len() as u64));
-        let (index, new) = load::with_room(options.jobs, || {
+        let (index, stored) = load::with_room(options.jobs, || {
             let known: Vec<_> = tree
                 .files
                 .into_iter()
                 .map(|path| (before.take(&path), path))
                 .collect();
-            let fresh = known
-                .into_par_iter()
-                .map_init(Scratch::default, |scratch, (known, path)| {
-                    let fresh = refresh(root, path, known, options, cache, scratch);
-                    bar.advance(1);
-                    fresh
-                })
-                .collect();
+            let fresh = each(known, |scratch, (known, path)| {
+                let fresh = refresh(root, path, known, options, cache, scratch);
+                bar.advance(1);
+                fresh
+            });
             let (skipped, metadata) = (tree.skipped, &tree.metadata);
             Self::assemble(fresh, skipped, metadata, options, cache, &before)
         })?;
@@ -176,7 +190,8 @@ impl RepoIndex {
         }
         if let Some((cache, name)) = store
             && (index.work != Work::default() || before.count != index.files.len())
-            && let Err(e) = cache.store(options.parser, &name, &new, &index.snapshot())
+            && let Err(e) =
+                stored.and_then(|()| cache.store_snapshot(options.parser, &name, &index.snapshot()))
         {
             progress.warn(&format!("the index could not be kept: {e}"));
         }
@@ -203,20 +218,18 @@ impl RepoIndex {
     ) -> Result<Self, IndexError> {
         let sources: BTreeMap<RepoPath, String> = sources.into_iter().collect();
         load::with_room(options.jobs, || {
-            let fresh = sources
-                .into_par_iter()
-                .map_init(Scratch::default, |scratch, (path, text)| {
-                    read(
-                        path,
-                        ContentHash::default(),
-                        load::decode(text.into_bytes()),
-                        None,
-                        options,
-                        None,
-                        scratch,
-                    )
-                })
-                .collect();
+            let fresh = each(sources.into_iter().collect(), |scratch, (path, text)| {
+                let text = load::decode(text.into_bytes());
+                read(
+                    path,
+                    ContentHash::default(),
+                    text,
+                    None,
+                    options,
+                    None,
+                    scratch,
+                )
+            });
             let metadata = BTreeSet::new();
             Self::assemble(
                 fresh,
@@ -230,8 +243,8 @@ impl RepoIndex {
         })
     }
 
-    /// Puts the files together and resolves what is not known from before; also gives the
-    /// outlines that a cache has not.
+    /// Puts the files together and resolves what is not known from before, while a cache stores
+    /// the outlines that it has not; also says how that went.
     fn assemble(
         fresh: Vec<Result<Fresh, Refused>>,
         mut skipped: Vec<Skipped>,
@@ -239,7 +252,7 @@ impl RepoIndex {
         options: &Options,
         cache: Option<&Cache>,
         before: &Before,
-    ) -> (Self, Vec<(ContentHash, Vec<u8>)>) {
+    ) -> (Self, Result<(), IndexError>) {
         let mut read = Vec::with_capacity(fresh.len());
         let mut refused = Vec::new();
         let mut parsed = 0;
@@ -260,26 +273,16 @@ impl RepoIndex {
             }
         }
         skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        let new = match cache {
-            Some(_) => read
-                .par_iter()
-                .filter(|file| file.parsed)
-                .filter_map(|file| {
-                    let outline = file.outline.as_ref()?;
-                    let packed = pack_outline(options.parser, &file.hash, outline);
-                    Some((file.hash, packed))
-                })
-                .collect(),
-            None => Vec::new(),
-        };
         // The numbers of other files hold only while the list of files is the same.
         let comparable = read.len() == before.count && read.iter().all(|file| file.known.is_some());
         let mut unchanged = Vec::with_capacity(read.len());
         // What other files can see of it is what it was.
         let mut alike = Vec::with_capacity(read.len());
         let mut files: Vec<File> = Vec::with_capacity(read.len());
-        for file in read {
+        let mut new = Vec::new();
+        for mut file in read {
             unchanged.push(file.outline.is_none());
+            new.extend(file.packed.take().map(|packed| (file.hash, packed)));
             let known = file.known.as_ref();
             alike.push(known.is_some_and(|known| known.interface == file.interface));
             files.push(File::new(file));
@@ -304,13 +307,17 @@ impl RepoIndex {
             parser: options.parser,
             cache,
         };
-        let resolved: Vec<Option<Resolved>> = stale
-            .par_iter()
-            .enumerate()
-            .map_init(Memos::default, |memos, (number, stale)| {
+        let resolve_all = || {
+            let stale = stale.iter().enumerate().collect();
+            each(stale, |memos, (number, stale)| {
                 stale.then(|| resolve(&repository, number as u32, memos))
             })
-            .collect();
+        };
+        let store = || match cache {
+            Some(cache) => cache.store_outlines(options.parser, &new),
+            None => Ok(()),
+        };
+        let (resolved, stored) = rayon::join(resolve_all, store);
         let work = Work {
             parsed,
             resolved: stale.iter().filter(|s| **s).count(),
@@ -332,7 +339,7 @@ impl RepoIndex {
             jobs: options.jobs,
             work,
         };
-        (index, new)
+        (index, stored)
     }
 
     fn snapshot(&self) -> Snapshot<'_> {
@@ -359,9 +366,8 @@ impl File {
         let loaded = OnceLock::new();
         let (facts, resolved) = match (file.outline, file.known) {
             (Some(outline), _) => {
-                let new = Loaded::new(outline);
-                let facts = new.facts.clone();
-                let _ = loaded.set(new);
+                let facts = outline.facts.clone();
+                let _ = loaded.set(outline);
                 (facts, Resolved::default())
             }
             (None, Some(known)) => (
@@ -450,6 +456,7 @@ fn read(
         hash,
         known,
         outline: None,
+        packed: None,
         interface: 0,
         parsed: false,
     };
@@ -470,8 +477,9 @@ fn read(
     };
     if cache.is_some() {
         fresh.interface = outline.interface();
+        fresh.packed = (fresh.parsed).then(|| pack_outline(options.parser, &hash, &outline));
     }
-    fresh.outline = Some(outline);
+    fresh.outline = Some(Loaded::new(outline));
     Ok(fresh)
 }
 
