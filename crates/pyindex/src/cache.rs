@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
 };
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::IndexError;
 use crate::outline::{Facts, Outline};
@@ -26,13 +25,23 @@ use crate::resolve::FoundEdge;
 
 /// The hash of a file's bytes.
 pub(crate) type ContentHash = [u8; 32];
+/// A checksum: it tells damage and change, not malice.
+pub(crate) type Sum = [u8; 16];
+
+/// What a file's bytes are known again by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// Says whether the same file of the same repository has changed.
+    pub sum: Sum,
+    /// Finds equal files of any repository: one that is made to collide must find nothing.
+    pub hash: ContentHash,
+}
 
 /// Changes whenever what is stored, or what is computed from a file, changes its meaning.
 const FORMAT: u32 = 5;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(5);
-const SUM_BYTES: usize = 16;
 const PAGE_BYTES: u32 = 32 << 10;
 
 /// A store of outlines and of whole indexes, in a file of its own.
@@ -45,6 +54,7 @@ pub struct Cache {
 /// The last index of a repository.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Snapshot<'a> {
+    #[serde(borrow)]
     pub files: Vec<SnapshotFile<'a>>,
     /// Files that were read but can't be indexed.
     pub refused: Cow<'a, [SnapshotSkip]>,
@@ -52,21 +62,59 @@ pub(crate) struct Snapshot<'a> {
     pub roots: Vec<(u32, bool)>,
 }
 
+/// A file of it; what is long stays packed until it is needed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SnapshotFile<'a> {
-    pub path: Cow<'a, str>,
-    pub hash: ContentHash,
+    pub path: &'a str,
+    pub identity: Identity,
     /// What other files' answers rest on: [`Outline::interface`].
     pub interface: u64,
-    pub facts: Cow<'a, Facts>,
-    pub resolved: Cow<'a, Resolved>,
+    #[serde(borrow, with = "serde_bytes")]
+    body: Cow<'a, [u8]>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SnapshotSkip {
     pub path: String,
-    pub hash: ContentHash,
+    pub sum: Sum,
     pub reason: String,
+}
+
+impl<'a> SnapshotFile<'a> {
+    pub fn new(
+        path: &'a str,
+        identity: Identity,
+        interface: u64,
+        facts: &Facts,
+        resolved: &Resolved,
+    ) -> Self {
+        // Serialising plain data into memory can't fail; no bytes count as absent.
+        let body = postcard::to_allocvec(&(facts, resolved)).unwrap_or_default();
+        Self {
+            path,
+            identity,
+            interface,
+            body: body.into(),
+        }
+    }
+
+    pub fn body(&self) -> Option<(Facts, Resolved)> {
+        postcard::from_bytes(&self.body).ok()
+    }
+}
+
+impl Identity {
+    /// Of a file that had another before.
+    pub fn of(bytes: &[u8], before: Option<Self>) -> Self {
+        let sum = xxh3_128(bytes).to_le_bytes();
+        match before {
+            Some(before) if before.sum == sum => before,
+            _ => Self {
+                sum,
+                hash: blake3::hash(bytes).into(),
+            },
+        }
+    }
 }
 
 /// What resolution gives for a file. Other files are meant by their number in path order.
@@ -135,21 +183,20 @@ impl Cache {
         Ok(stored.and_then(|bytes| unpack(&[parser.name().as_bytes(), hash], &bytes)))
     }
 
+    /// The last index of a repository, as [`unpack_snapshot`] reads it.
     pub(crate) fn snapshot(
         &self,
         parser: Parser,
         root: &str,
-    ) -> Result<Option<Snapshot<'static>>, IndexError> {
-        let connection = self.connection();
-        let stored: Option<Vec<u8>> = connection
+    ) -> Result<Option<Vec<u8>>, IndexError> {
+        self.connection()
             .query_row(
                 "SELECT body FROM repositories WHERE parser = ?1 AND root = ?2",
                 params![parser.name(), root],
                 |row| row.get(0),
             )
             .optional()
-            .map_err(|e| self.refused(e))?;
-        Ok(stored.and_then(|bytes| unpack(&[parser.name().as_bytes(), root.as_bytes()], &bytes)))
+            .map_err(|e| self.refused(e))
     }
 
     /// Stores outlines, all or none of them.
@@ -262,17 +309,26 @@ pub(crate) fn pack_outline(parser: Parser, hash: &ContentHash, outline: &Outline
     pack(&[parser.name().as_bytes(), hash], outline)
 }
 
+/// The last index of the repository at `root`, unless it is damaged.
+pub(crate) fn unpack_snapshot<'a>(
+    parser: Parser,
+    root: &str,
+    bytes: &'a [u8],
+) -> Option<Snapshot<'a>> {
+    unpack(&[parser.name().as_bytes(), root.as_bytes()], bytes)
+}
+
 /// A value's bytes behind their checksum.
 fn pack(key: &[&[u8]; 2], value: &impl Serialize) -> Vec<u8> {
     // Serialising plain data into memory can't fail; an empty row counts as absent.
-    let mut bytes = postcard::to_extend(value, vec![0; SUM_BYTES]).unwrap_or_default();
+    let mut bytes = postcard::to_extend(value, Sum::default().to_vec()).unwrap_or_default();
     if let Some((sum, body)) = bytes.split_first_chunk_mut() {
         *sum = checksum(key, body);
     }
     bytes
 }
 
-fn unpack<T: DeserializeOwned>(key: &[&[u8]; 2], bytes: &[u8]) -> Option<T> {
+fn unpack<'a, T: Deserialize<'a>>(key: &[&[u8]; 2], bytes: &'a [u8]) -> Option<T> {
     let (sum, body) = bytes.split_first_chunk()?;
     if checksum(key, body) != *sum {
         return None;
@@ -282,7 +338,7 @@ fn unpack<T: DeserializeOwned>(key: &[&[u8]; 2], bytes: &[u8]) -> Option<T> {
 
 /// Tells a damaged row. It covers the row's key: in a damaged database a whole row can turn up
 /// under another one's.
-fn checksum(key: &[&[u8]; 2], body: &[u8]) -> [u8; SUM_BYTES] {
+fn checksum(key: &[&[u8]; 2], body: &[u8]) -> Sum {
     let mut sum = Xxh3::new();
     for part in key {
         sum.update(part);

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use hydra_core::{RepoPath, UnitId};
 
-use crate::cache::{ContentHash, Resolved, SnapshotSkip};
+use crate::cache::{Identity, Resolved, SnapshotSkip};
 use crate::load;
 use crate::modules::{Found, ModulePath, Modules};
 use crate::outline::{Binding, Facts, Local};
@@ -66,7 +66,7 @@ struct File {
     path: RepoPath,
     text: String,
     /// Of its bytes, where there is a cache.
-    hash: ContentHash,
+    identity: Identity,
     /// [`Outline::interface`], where there is a cache.
     interface: u64,
     facts: Arc<Facts>,

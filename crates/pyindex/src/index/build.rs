@@ -3,38 +3,48 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hydra_core::{Progress, RepoPath};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use thread_local::ThreadLocal;
 
 use super::{File, Options, RepoIndex, Work};
 use crate::cache::{
-    Cache, ContentHash, Resolved, Snapshot, SnapshotFile, SnapshotSkip, pack_outline,
+    Cache, ContentHash, Identity, Resolved, Snapshot, SnapshotFile, SnapshotSkip, Sum,
+    pack_outline, unpack_snapshot,
 };
 use crate::lower::Scratch;
 use crate::modules::Modules;
+use crate::outline::Facts;
 use crate::parse::outline;
 use crate::resolve::{Loaded, Memos, Resolver, World};
 use crate::unit::Skipped;
 use crate::{IndexError, Parser, load};
 
-/// A file that was read, and its outline if it isn't known from before.
+/// A file that was read.
 struct Fresh {
     path: RepoPath,
     text: String,
     /// Of its bytes, where there is a cache.
-    hash: ContentHash,
-    known: Option<SnapshotFile<'static>>,
-    outline: Option<Loaded>,
-    /// The outline as a cache that has not got it stores it.
-    packed: Option<Vec<u8>>,
+    identity: Identity,
     /// [`Outline::interface`](crate::outline::Outline::interface), where there is a cache.
     interface: u64,
+    /// That of before, if the file was in the last index.
+    interface_before: Option<u64>,
+    content: Content,
     parsed: bool,
+}
+
+/// What is in a file.
+enum Content {
+    /// What the last index says of it.
+    Known(Facts, Resolved),
+    /// Its outline; and as a cache stores it, if the cache has not got it.
+    New(Loaded, Option<Vec<u8>>),
 }
 
 /// A file that can't be indexed.
@@ -46,26 +56,26 @@ struct Refused {
 
 /// The last index of the repository, taken apart.
 #[derive(Default)]
-struct Before {
-    files: HashMap<String, Known>,
+struct Before<'a> {
+    files: FxHashMap<Cow<'a, str>, Known<'a>>,
     /// How many files were in it.
     count: usize,
     roots: Vec<(u32, bool)>,
 }
 
 /// What the last index said of a file.
-enum Known {
-    Indexed(SnapshotFile<'static>),
+enum Known<'a> {
+    Indexed(SnapshotFile<'a>),
     Refused(SnapshotSkip),
 }
 
-impl Before {
-    fn new(snapshot: Snapshot<'static>) -> Self {
+impl<'a> Before<'a> {
+    fn new(snapshot: Snapshot<'a>) -> Self {
         let count = snapshot.files.len();
         let indexed = snapshot.files.into_iter();
-        let indexed = indexed.map(|file| (file.path.to_string(), Known::Indexed(file)));
+        let indexed = indexed.map(|file| (Cow::Borrowed(file.path), Known::Indexed(file)));
         let refused = snapshot.refused.into_owned().into_iter();
-        let refused = refused.map(|file| (file.path.clone(), Known::Refused(file)));
+        let refused = refused.map(|file| (Cow::Owned(file.path.clone()), Known::Refused(file)));
         Self {
             files: indexed.chain(refused).collect(),
             count,
@@ -73,8 +83,20 @@ impl Before {
         }
     }
 
-    fn take(&mut self, path: &RepoPath) -> Option<Known> {
+    fn take(&mut self, path: &RepoPath) -> Option<Known<'a>> {
         self.files.remove(path.as_str())
+    }
+}
+
+impl Known<'_> {
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Indexed(file) => file.identity,
+            Self::Refused(file) => Identity {
+                sum: file.sum,
+                hash: ContentHash::default(),
+            },
+        }
     }
 }
 
@@ -98,9 +120,12 @@ impl World for Repository<'_> {
     fn outline(&self, file: u32) -> &Loaded {
         let file = &self.files[file as usize];
         file.loaded.get_or_init(|| {
-            let stored = self
-                .cache
-                .and_then(|cache| cache.outline(self.parser, &file.hash).ok().flatten());
+            let stored = self.cache.and_then(|cache| {
+                cache
+                    .outline(self.parser, &file.identity.hash)
+                    .ok()
+                    .flatten()
+            });
             // It was parsed before, or there would be no facts of it.
             let outline = stored
                 .or_else(|| outline(self.parser, &file.text, &mut Scratch::default()).ok())
@@ -153,22 +178,26 @@ impl RepoIndex {
                 || load::walk(root),
                 || {
                     let (cache, name) = kept.as_ref()?;
-                    let snapshot = cache.snapshot(options.parser, name);
-                    Some(snapshot.map(|snapshot| Before::new(snapshot.unwrap_or_default())))
+                    Some(cache.snapshot(options.parser, name))
                 },
             )
         })?;
         let tree = tree?;
-        let (mut before, store) = match last.transpose() {
-            Ok(before) => (before.unwrap_or_default(), kept),
+        let (last, store) = match last.transpose() {
+            Ok(last) => (last.flatten().unwrap_or_default(), kept),
             Err(e) => {
                 progress.warn(&format!("the index is made without the cache: {e}"));
-                (Before::default(), None)
+                (Vec::new(), None)
             }
         };
-        let cache = store.as_ref().map(|(cache, _)| *cache);
         let bar = progress.start("index", Some(tree.files.len() as u64));
         let (index, stored) = load::with_room(options.jobs, || {
+            let cache = store.as_ref().map(|(cache, _)| *cache);
+            let before = store.as_ref().and_then(|(_, name)| {
+                let snapshot = unpack_snapshot(options.parser, name, &last)?;
+                Some(Before::new(snapshot))
+            });
+            let mut before = before.unwrap_or_default();
             let known: Vec<_> = tree
                 .files
                 .into_iter()
@@ -180,7 +209,14 @@ impl RepoIndex {
                 fresh
             });
             let (skipped, metadata) = (tree.skipped, &tree.metadata);
-            Self::assemble(fresh, skipped, metadata, options, cache, &before)
+            let (index, stored) = Self::assemble(fresh, skipped, metadata, options, cache, &before);
+            let changed = index.work != Work::default() || before.count != index.files.len();
+            let stored = match &store {
+                Some((cache, name)) if changed && !index.files.is_empty() => stored
+                    .and_then(|()| cache.store_snapshot(options.parser, name, &index.snapshot())),
+                _ => stored,
+            };
+            (index, stored)
         })?;
         if index.files.is_empty() {
             return Err(IndexError::NoPython {
@@ -188,11 +224,7 @@ impl RepoIndex {
                 skipped: index.skipped.len(),
             });
         }
-        if let Some((cache, name)) = store
-            && (index.work != Work::default() || before.count != index.files.len())
-            && let Err(e) =
-                stored.and_then(|()| cache.store_snapshot(options.parser, &name, &index.snapshot()))
-        {
+        if let Err(e) = stored {
             progress.warn(&format!("the index could not be kept: {e}"));
         }
         Ok(index)
@@ -222,7 +254,7 @@ impl RepoIndex {
                 let text = load::decode(text.into_bytes());
                 read(
                     path,
-                    ContentHash::default(),
+                    Identity::default(),
                     text,
                     None,
                     options,
@@ -251,7 +283,7 @@ impl RepoIndex {
         metadata: &BTreeSet<String>,
         options: &Options,
         cache: Option<&Cache>,
-        before: &Before,
+        before: &Before<'_>,
     ) -> (Self, Result<(), IndexError>) {
         let mut read = Vec::with_capacity(fresh.len());
         let mut refused = Vec::new();
@@ -274,17 +306,19 @@ impl RepoIndex {
         }
         skipped.sort_by(|a, b| a.path.cmp(&b.path));
         // The numbers of other files hold only while the list of files is the same.
-        let comparable = read.len() == before.count && read.iter().all(|file| file.known.is_some());
+        let comparable =
+            read.len() == before.count && read.iter().all(|file| file.interface_before.is_some());
         let mut unchanged = Vec::with_capacity(read.len());
         // What other files can see of it is what it was.
         let mut alike = Vec::with_capacity(read.len());
         let mut files: Vec<File> = Vec::with_capacity(read.len());
         let mut new = Vec::new();
         for mut file in read {
-            unchanged.push(file.outline.is_none());
-            new.extend(file.packed.take().map(|packed| (file.hash, packed)));
-            let known = file.known.as_ref();
-            alike.push(known.is_some_and(|known| known.interface == file.interface));
+            unchanged.push(matches!(file.content, Content::Known(..)));
+            alike.push(file.interface_before == Some(file.interface));
+            if let Content::New(_, packed) = &mut file.content {
+                new.extend(packed.take().map(|packed| (file.identity.hash, packed)));
+            }
             files.push(File::new(file));
         }
         let paths: Vec<RepoPath> = files.iter().map(|f| f.path.clone()).collect();
@@ -346,13 +380,15 @@ impl RepoIndex {
         Snapshot {
             files: self
                 .files
-                .iter()
-                .map(|file| SnapshotFile {
-                    path: Cow::Borrowed(file.path.as_str()),
-                    hash: file.hash,
-                    interface: file.interface,
-                    facts: Cow::Borrowed(&*file.facts),
-                    resolved: Cow::Borrowed(&file.resolved),
+                .par_iter()
+                .map(|file| {
+                    SnapshotFile::new(
+                        file.path.as_str(),
+                        file.identity,
+                        file.interface,
+                        &file.facts,
+                        &file.resolved,
+                    )
                 })
                 .collect(),
             refused: Cow::Borrowed(&self.refused),
@@ -364,22 +400,18 @@ impl RepoIndex {
 impl File {
     fn new(file: Fresh) -> Self {
         let loaded = OnceLock::new();
-        let (facts, resolved) = match (file.outline, file.known) {
-            (Some(outline), _) => {
+        let (facts, resolved) = match file.content {
+            Content::New(outline, _) => {
                 let facts = outline.facts.clone();
                 let _ = loaded.set(outline);
                 (facts, Resolved::default())
             }
-            (None, Some(known)) => (
-                Arc::new(known.facts.into_owned()),
-                known.resolved.into_owned(),
-            ),
-            (None, None) => Default::default(),
+            Content::Known(facts, resolved) => (Arc::new(facts), resolved),
         };
         Self {
             path: file.path,
             text: file.text,
-            hash: file.hash,
+            identity: file.identity,
             interface: file.interface,
             facts,
             loaded,
@@ -393,17 +425,18 @@ impl File {
 fn refresh(
     root: &Path,
     path: RepoPath,
-    known: Option<Known>,
+    known: Option<Known<'_>>,
     options: &Options,
     cache: Option<&Cache>,
     scratch: &mut Scratch,
 ) -> Result<Fresh, Refused> {
     match load::read(root, &path, options.max_bytes) {
         Ok(bytes) => {
-            let hash = cache.map_or_else(ContentHash::default, |_| blake3::hash(&bytes).into());
+            let before = known.as_ref().map(Known::identity);
+            let identity = cache.map(|_| Identity::of(&bytes, before));
             read(
                 path,
-                hash,
+                identity.unwrap_or_default(),
                 load::decode(bytes),
                 known,
                 options,
@@ -414,7 +447,7 @@ fn refresh(
         Err(reason) => Err(Refused {
             kept: SnapshotSkip {
                 path: path.to_string(),
-                hash: ContentHash::default(),
+                sum: Sum::default(),
                 reason,
             },
             parsed: false,
@@ -424,9 +457,9 @@ fn refresh(
 
 fn read(
     path: RepoPath,
-    hash: ContentHash,
+    identity: Identity,
     text: Result<String, String>,
-    known: Option<Known>,
+    known: Option<Known<'_>>,
     options: &Options,
     cache: Option<&Cache>,
     scratch: &mut Scratch,
@@ -434,14 +467,14 @@ fn read(
     let refused = |reason, parsed| Refused {
         kept: SnapshotSkip {
             path: path.to_string(),
-            hash,
+            sum: identity.sum,
             reason,
         },
         parsed,
     };
     let text = text.map_err(|reason| refused(reason, false))?;
     let known = match known {
-        Some(Known::Refused(kept)) if kept.hash == hash => {
+        Some(Known::Refused(kept)) if kept.sum == identity.sum => {
             return Err(Refused {
                 kept,
                 parsed: false,
@@ -450,37 +483,43 @@ fn read(
         Some(Known::Indexed(known)) => Some(known),
         _ => None,
     };
-    let mut fresh = Fresh {
-        path: path.clone(),
-        text,
-        hash,
-        known,
-        outline: None,
-        packed: None,
-        interface: 0,
-        parsed: false,
-    };
-    if let Some(known) = &fresh.known
-        && known.hash == hash
+    let interface_before = known.as_ref().map(|known| known.interface);
+    if let Some(same) = known.filter(|known| known.identity.sum == identity.sum)
+        && let Some((facts, resolved)) = same.body()
     {
-        fresh.interface = known.interface;
-        return Ok(fresh);
+        return Ok(Fresh {
+            path,
+            text,
+            identity,
+            interface: same.interface,
+            interface_before,
+            content: Content::Known(facts, resolved),
+            parsed: false,
+        });
     }
     // A store that fails now has been reported, or will be when it is written to.
-    let stored = cache.and_then(|cache| cache.outline(options.parser, &hash).ok().flatten());
-    fresh.parsed = stored.is_none();
+    let stored = cache.and_then(|cache| {
+        let stored = cache.outline(options.parser, &identity.hash);
+        stored.ok().flatten()
+    });
+    let parsed = stored.is_none();
     let outline = match stored {
         Some(outline) => outline,
-        None => {
-            outline(options.parser, &fresh.text, scratch).map_err(|reason| refused(reason, true))?
-        }
+        None => outline(options.parser, &text, scratch).map_err(|reason| refused(reason, true))?,
     };
-    if cache.is_some() {
-        fresh.interface = outline.interface();
-        fresh.packed = (fresh.parsed).then(|| pack_outline(options.parser, &hash, &outline));
-    }
-    fresh.outline = Some(Loaded::new(outline));
-    Ok(fresh)
+    let interface = cache.map(|_| outline.interface());
+    let packed = cache
+        .filter(|_| parsed)
+        .map(|_| pack_outline(options.parser, &identity.hash, &outline));
+    Ok(Fresh {
+        path,
+        text,
+        identity,
+        interface: interface.unwrap_or_default(),
+        interface_before,
+        content: Content::New(Loaded::new(outline), packed),
+        parsed,
+    })
 }
 
 fn resolve(repository: &Repository<'_>, file: u32, memos: &mut Memos) -> Resolved {
