@@ -1,14 +1,15 @@
 //! From a folder on disk to texts: walking, reading, decoding.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::Encoding;
 use hydra_core::RepoPath;
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::Mode;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -60,25 +61,34 @@ pub(crate) struct Tree {
 
 /// Everything below `root`. Links are never followed. A folder that can't be read is skipped.
 pub(crate) fn walk(root: &Path) -> Result<Tree, IndexError> {
+    let parts = Mutex::new(Vec::new());
+    rayon::scope(|scope| descend(scope, root, String::new(), &parts));
     let mut tree = Tree::default();
-    let mut folders = vec![String::new()];
-    // Level by level: the folders of one are read side by side.
-    while !folders.is_empty() {
-        let read: Vec<_> = folders
-            .par_iter()
-            .map(|folder| list(root, folder))
-            .collect();
-        folders.clear();
-        for one in read {
-            let (part, below) = one?;
-            tree.files.extend(part.files);
-            tree.metadata.extend(part.metadata);
-            tree.skipped.extend(part.skipped);
-            folders.extend(below);
-        }
+    for part in parts.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let part: Tree = part?;
+        tree.files.extend(part.files);
+        tree.metadata.extend(part.metadata);
+        tree.skipped.extend(part.skipped);
     }
     tree.files.par_sort_unstable();
     Ok(tree)
+}
+
+/// Walks through a folder and, as work of its own, each one in it.
+fn descend<'s>(
+    scope: &rayon::Scope<'s>,
+    root: &'s Path,
+    folder: String,
+    parts: &'s Mutex<Vec<Result<Tree, IndexError>>>,
+) {
+    let part = list(root, &folder).map(|(tree, below)| {
+        for folder in below {
+            scope.spawn(move |scope| descend(scope, root, folder, parts));
+        }
+        tree
+    });
+    let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+    parts.push(part);
 }
 
 /// What lies in a folder, and the folders in it.
@@ -101,6 +111,11 @@ fn list(root: &Path, folder: &str) -> Result<(Tree, Vec<String>), IndexError> {
         }
     }
     Ok((tree, below))
+}
+
+/// Opens a folder to [`read`] from.
+pub(crate) fn open(root: &Path) -> Result<File, IndexError> {
+    File::open(root).map_err(|e| hydra_core::CoreError::io(root)(e).into())
 }
 
 impl Tree {
@@ -157,15 +172,13 @@ fn visit(entry: &std::fs::DirEntry, folder: &str, tree: &mut Tree, folders: &mut
     }
 }
 
-/// Reads a file; the error is the reason to skip it.
-pub(crate) fn read(root: &Path, path: &RepoPath, max_bytes: u64) -> Result<Vec<u8>, String> {
-    let full = path.under(root);
+/// Reads a file below a folder; the error is the reason to skip it.
+pub(crate) fn read(root: &File, path: &RepoPath, max_bytes: u64) -> Result<Vec<u8>, String> {
     // What was a file a moment ago may be a link or a FIFO now.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(&full)
-        .map_err(|e| e.to_string())?;
+    let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let file = openat(root, path.as_str(), flags, Mode::empty())
+        .map_err(|e| std::io::Error::from(e).to_string())?;
+    let file = File::from(file);
     let meta = file.metadata().map_err(|e| e.to_string())?;
     if !meta.is_file() {
         return Err("not a regular file".to_owned());

@@ -97,7 +97,7 @@ impl Modules {
     /// `metadata` are the folders that hold a `pyproject.toml` or the like; `imports` are the
     /// absolute modules that files import.
     pub fn new<'a>(
-        paths: &[RepoPath],
+        paths: impl IntoIterator<Item = &'a RepoPath>,
         metadata: &BTreeSet<String>,
         imports: impl IntoIterator<Item = &'a str>,
     ) -> Self {
@@ -108,7 +108,7 @@ impl Modules {
             }],
             ..Self::default()
         };
-        for (file, path) in paths.iter().enumerate() {
+        for (file, path) in paths.into_iter().enumerate() {
             modules.add(file as u32, path);
         }
         modules.find_roots(metadata);

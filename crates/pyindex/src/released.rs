@@ -133,10 +133,11 @@ impl ReleasedIndex {
     /// # Errors
     /// [`IndexError::NoPython`] if no file can be parsed, and what the file system refuses.
     pub fn build(root: &Path, progress: &dyn Progress) -> Result<Self, IndexError> {
-        let tree = load::walk(root)?;
+        let tree = load::with_room(0, || load::walk(root))??;
+        let folder = load::open(root)?;
         let bar = progress.start("index as released", Some(tree.files.len() as u64));
         let read = |path: RepoPath| {
-            let outline = outline::read(root, &path).and_then(outline::parse);
+            let outline = outline::read(&folder, &path).and_then(outline::parse);
             bar.advance(1);
             (path, outline)
         };

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -171,7 +172,7 @@ impl RepoIndex {
         cache: Option<&Cache>,
         progress: &dyn Progress,
     ) -> Result<Self, IndexError> {
-        let name = cache.and_then(|_| std::fs::canonicalize(root).ok());
+        let name = cache.and_then(|_| fs::canonicalize(root).ok());
         let kept = cache.zip(name.map(|name| name.to_string_lossy().into_owned()));
         let (tree, last) = load::with_room(options.jobs, || {
             rayon::join(
@@ -190,6 +191,7 @@ impl RepoIndex {
                 (Vec::new(), None)
             }
         };
+        let folder = load::open(root)?;
         let bar = progress.start("index", Some(tree.files.len() as u64));
         let (index, stored) = load::with_room(options.jobs, || {
             let cache = store.as_ref().map(|(cache, _)| *cache);
@@ -204,7 +206,7 @@ impl RepoIndex {
                 .map(|path| (before.take(&path), path))
                 .collect();
             let fresh = each(known, |scratch, (known, path)| {
-                let fresh = refresh(root, path, known, options, cache, scratch);
+                let fresh = refresh(&folder, path, known, options, cache, scratch);
                 bar.advance(1);
                 fresh
             });
@@ -321,12 +323,12 @@ impl RepoIndex {
             }
             files.push(File::new(file));
         }
-        let paths: Vec<RepoPath> = files.iter().map(|f| f.path.clone()).collect();
+        let paths = files.iter().map(|f| &f.path);
         let imports = files.iter().flat_map(|f| {
             let absolute = f.facts.absolute.iter();
             absolute.map(|name| f.facts.piece(*name))
         });
-        let modules = Modules::new(&paths, metadata, imports);
+        let modules = Modules::new(paths, metadata, imports);
         let same_modules = comparable && modules.roots().eq(before.roots.iter().copied());
         let stale: Vec<bool> = (0..files.len())
             .map(|number| {
@@ -357,7 +359,7 @@ impl RepoIndex {
             resolved: stale.iter().filter(|s| **s).count(),
         };
         // The outlines are most of what there is in memory, and have been used.
-        let done = files.par_iter_mut().zip(resolved);
+        let done = files.par_iter_mut().with_max_len(8).zip(resolved);
         done.for_each(|(file, resolved)| {
             file.loaded.take();
             if let Some(resolved) = resolved {
@@ -423,7 +425,7 @@ impl File {
 
 /// Reads a file from disk, and lowers it unless it is known.
 fn refresh(
-    root: &Path,
+    root: &fs::File,
     path: RepoPath,
     known: Option<Known<'_>>,
     options: &Options,

@@ -1,6 +1,6 @@
 //! One file: its components and what they use, before anything is known of other files.
 
-use std::path::Path;
+use std::fs::File;
 use std::sync::Arc;
 
 use hydra_core::RepoPath;
@@ -51,7 +51,7 @@ pub(super) struct Outline {
 
 /// Reads a file as the released indexer does: UTF-8 without a mark; the error is the reason to
 /// skip it.
-pub(super) fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
+pub(super) fn read(root: &File, path: &RepoPath) -> Result<String, String> {
     let bytes = load::read(root, path, load::MAX_BYTES)?;
     String::from_utf8(bytes).map_err(|e| format!("not UTF-8: {e}"))
 }
