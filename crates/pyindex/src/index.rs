@@ -70,7 +70,7 @@ struct File {
     /// [`Outline::interface`], where there is a cache.
     interface: u64,
     facts: Arc<Facts>,
-    loaded: OnceLock<Loaded>,
+    loaded: OnceLock<Box<Loaded>>,
     resolved: Resolved,
     units: OnceLock<Units>,
 }

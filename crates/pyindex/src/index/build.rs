@@ -45,7 +45,7 @@ enum Content {
     /// What the last index says of it.
     Known(Facts, Resolved),
     /// Its outline; and as a cache stores it, if the cache has not got it.
-    New(Loaded, Option<Vec<u8>>),
+    New(Box<Loaded>, Option<Vec<u8>>),
 }
 
 /// A file that can't be indexed.
@@ -131,7 +131,7 @@ impl World for Repository<'_> {
             let outline = stored
                 .or_else(|| outline(self.parser, &file.text, &mut Scratch::default()).ok())
                 .unwrap_or_default();
-            Loaded::with_facts(file.facts.clone(), outline.body)
+            Box::new(Loaded::with_facts(file.facts.clone(), outline.body))
         })
     }
 }
@@ -519,7 +519,7 @@ fn read(
         identity,
         interface: interface.unwrap_or_default(),
         interface_before,
-        content: Content::New(Loaded::new(outline), packed),
+        content: Content::New(Box::new(Loaded::new(outline)), packed),
         parsed,
     })
 }
