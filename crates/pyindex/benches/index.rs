@@ -4,7 +4,8 @@
 //! Each round measures, in turn: the bare ruff parse of the same texts, which are in memory; the
 //! whole index, cold: walking, reading, parsing, resolving every name, with nothing known before;
 //! the same with an empty cache, which it fills; the same warm, with the filled one. Indexes are let go
-//! of after the clock has stopped, trees as soon as they are parsed. The medians are printed.
+//! of after the clock has stopped, trees as soon as they are parsed. Medians are printed: of the times,
+//! and of the ratios within a round, which a machine that is now faster and now slower leaves alone.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use hydra_pyindex::{Cache, IndexError, Options, RepoIndex};
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folders: Vec<PathBuf> = std::env::args_os()
@@ -53,25 +54,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for threads in [1, 2] {
         let rows = measure(&folders, &indexes, threads)?;
         writeln!(out, "\n{threads} thread(s), medians of {ROUNDS} rounds")?;
-        let parse = rows[0].1.as_secs_f64();
-        let cold = rows[1].1.as_secs_f64();
-        for (name, time) in &rows {
-            let seconds = time.as_secs_f64();
+        for row in rows {
             writeln!(
                 out,
-                "  {name:<28} {:>8.1} ms {:>11.0} lines/s {:>7.1} MB/s   {:>5.2} x parse   cold / this {:>5.1}",
-                seconds * 1e3,
-                lines as f64 / seconds,
-                bytes as f64 / 1e6 / seconds,
-                seconds / parse,
-                cold / seconds,
+                "  {:<28} {:>8.1} ms {:>11.0} lines/s {:>7.1} MB/s   {:>5.2} x parse   cold / this {:>5.1}",
+                row.name,
+                row.seconds * 1e3,
+                lines as f64 / row.seconds,
+                bytes as f64 / 1e6 / row.seconds,
+                row.to_parse,
+                row.cold_to_this,
             )?;
         }
     }
     Ok(())
 }
 
-type Row = (&'static str, Duration);
+/// Medians over the rounds.
+struct Row {
+    name: &'static str,
+    seconds: f64,
+    to_parse: f64,
+    cold_to_this: f64,
+}
 
 fn measure(
     folders: &[PathBuf],
@@ -123,9 +128,21 @@ fn measure(
         "whole index, filling a cache",
         "whole index, warm",
     ];
-    let medians = times.iter_mut().map(|all| {
-        all.sort_unstable();
-        all[all.len() / 2]
+    let ratio = |above: &[Duration], below: &[Duration]| {
+        let pairs = above.iter().zip(below);
+        median(pairs.map(|(a, b)| a.as_secs_f64() / b.as_secs_f64()))
+    };
+    let rows = names.into_iter().zip(&times).map(|(name, time)| Row {
+        name,
+        seconds: median(time.iter().map(Duration::as_secs_f64)),
+        to_parse: ratio(time, &times[0]),
+        cold_to_this: ratio(&times[1], time),
     });
-    Ok(names.into_iter().zip(medians).collect())
+    Ok(rows.collect())
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
 }
