@@ -1,11 +1,12 @@
 //! How fast repositories are indexed, against the bare parser, in one run.
 //!
 //! `cargo bench -p hydra-pyindex --bench index -- FOLDER...` takes every folder as a repository.
-//! Each round measures, in turn: the bare ruff parse of the same texts, which are in memory; the
-//! whole index, cold: walking, reading, parsing, resolving every name, with nothing known before;
-//! the same with an empty cache, which it fills; the same warm, with the filled one. Indexes are let go
-//! of after the clock has stopped, trees as soon as they are parsed. Medians are printed: of the times,
-//! and of the ratios within a round, which a machine that is now faster and now slower leaves alone.
+//! Each round measures, in turn, and each of it repository by repository: the bare ruff parse of the
+//! same texts, which are in memory; the whole index, cold: walking, reading, parsing, resolving every
+//! name, with nothing known before; the same with an empty cache, which it fills; the same warm, with
+//! the filled one. Indexes are let go of after the clock has stopped, trees as soon as they are
+//! parsed. Medians are printed: of the times, and of the ratios within a round, which a machine that
+//! is now faster and now slower leaves alone.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -91,9 +92,9 @@ fn measure(
         .num_threads(threads)
         .stack_size(256 << 20)
         .build()?;
-    let texts: Vec<&str> = indexes
+    let texts: Vec<Vec<&str>> = indexes
         .iter()
-        .flat_map(|index| index.files().filter_map(|path| index.text(path)))
+        .map(|index| index.files().filter_map(|path| index.text(path)).collect())
         .collect();
     let build = |cache: Option<&Cache>| -> Result<Duration, IndexError> {
         let mut kept = Vec::new();
@@ -110,11 +111,13 @@ fn measure(
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..ROUNDS {
         let begin = Instant::now();
-        pool.install(|| {
-            texts.par_iter().with_max_len(1).for_each(|text| {
-                std::hint::black_box(parse_unchecked(text, ParseOptions::from(Mode::Module)));
+        for texts in &texts {
+            pool.install(|| {
+                texts.par_iter().with_max_len(1).for_each(|text| {
+                    std::hint::black_box(parse_unchecked(text, ParseOptions::from(Mode::Module)));
+                });
             });
-        });
+        }
         times[0].push(begin.elapsed());
         times[1].push(build(None)?);
         let folder = tempfile::tempdir()?;
