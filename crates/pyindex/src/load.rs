@@ -95,7 +95,10 @@ fn descend<'s>(
 fn list(root: &Path, folder: &str) -> Result<(Tree, Vec<String>), IndexError> {
     let mut tree = Tree::default();
     let mut below = Vec::new();
-    let here = root.join(folder);
+    let here = match folder {
+        "" => root.to_path_buf(),
+        _ => root.join(folder),
+    };
     let entries = match std::fs::read_dir(&here) {
         Ok(entries) => entries,
         Err(e) if folder.is_empty() => return Err(hydra_core::CoreError::io(&here)(e).into()),
