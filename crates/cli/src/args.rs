@@ -32,8 +32,8 @@ pub struct Global {
     /// Draw no progress bars.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// How many items to work on at once [default: the number of processors].
-    #[arg(long, short, global = true, value_name = "N", value_parser = positive)]
+    /// How many items to work on at once, at most 1024 [default: the number of processors].
+    #[arg(long, short, global = true, value_name = "N", value_parser = jobs)]
     pub jobs: Option<usize>,
     /// The seed of everything random [default: 42].
     #[arg(long, global = true, value_name = "N")]
@@ -41,6 +41,14 @@ pub struct Global {
     /// Throw away what an earlier run left instead of continuing it.
     #[arg(long, global = true)]
     pub restart: bool,
+}
+
+/// Each job is a thread with a large stack.
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("expected a whole number from 1 to 1024".to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<usize, String> {

@@ -104,6 +104,10 @@ fn wrong_inputs_are_refused_with_the_place_and_the_reason() {
     );
     misuses(&["eval", "../x"], &["no name for a benchmark"]);
     misuses(&["eval", "mini", "--only", "x"], &["--only", "range"]);
+    // A thread a job: more than any machine runs would only fill its memory.
+    let threads = run(&["index", ".", "-j", "100000"]);
+    assert_eq!(threads.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&threads.stderr).contains("1 to 1024"));
     folder.write("list.txt", "# a comment\nattrs==1.0\nno version here\n");
     refuses(
         &[
