@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Repository-level code generation, measured honestly: mine, index, pair, train, retrieve,
@@ -41,6 +42,11 @@ pub struct Global {
     /// Throw away what an earlier run left instead of continuing it.
     #[arg(long, global = true)]
     pub restart: bool,
+}
+
+/// A path; an empty one, as an empty variable gives, says nothing.
+fn maybe_empty() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Each job is a thread with a large stack.
@@ -190,7 +196,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<u64>,
     /// Where earlier indexes are kept [default: index.sqlite in the user's cache folder].
-    #[arg(long, value_name = "FILE", env = "HYDRA_INDEX_CACHE")]
+    #[arg(long, value_name = "FILE", env = "HYDRA_INDEX_CACHE", value_parser = maybe_empty())]
     pub cache: Option<PathBuf>,
     /// Neither use nor keep earlier indexes, whatever --cache or the environment says.
     #[arg(long)]

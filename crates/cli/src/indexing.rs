@@ -12,6 +12,7 @@ use hydra_pyindex::{
 use serde_json::{Value, json};
 
 use crate::args::{DepsArgs, IndexArgs, IndexMode, ParserArg, ReadingArgs};
+use crate::progress::one_line;
 use crate::settings::cache_folder;
 use crate::{Context, Done, usage};
 
@@ -113,6 +114,7 @@ fn as_released(context: &Context, args: &IndexArgs) -> anyhow::Result<Done> {
 fn report(context: &Context, files: &[Skipped], what: &str) {
     for file in files {
         let Skipped { path, reason } = file;
+        let path = one_line(path);
         context.bars.warn(&format!("{path}: {what}: {reason}"));
     }
 }
@@ -136,7 +138,12 @@ fn build(
     let cache = match (&reading.cache, reading.no_cache) {
         (_, true) => None,
         // A store that the user named must work; the one that nobody asked for need not.
-        (Some(path), _) if !path.as_os_str().is_empty() => Some(Cache::open(path)?),
+        (Some(path), _) if !path.as_os_str().is_empty() => {
+            let opened = Cache::open(path).map_err(|e| {
+                anyhow::anyhow!("{e}; name another with --cache, or do without: --no-cache")
+            });
+            Some(opened?)
+        }
         _ => {
             let opened = cache_folder().and_then(|f| Ok(Cache::open(f.join("index.sqlite"))?));
             match opened {
@@ -185,7 +192,7 @@ pub fn deps(context: &Context, args: &DepsArgs) -> anyhow::Result<Done> {
     });
     let mut text = format!(
         "{}  ({}, line {})\n",
-        unit.id,
+        one_line(unit.id.as_str()),
         unit.kind.name(),
         unit.head_line
     );
@@ -243,7 +250,10 @@ fn find<'i>(index: &'i RepoIndex, path: &RepoPath, name: &str) -> anyhow::Result
             .map(ToString::to_string)
             .collect();
         if like.is_empty() {
-            bail!("{path} is not in the repository, or no Python file");
+            bail!(
+                "{path} is not in the repository, or no Python file; paths count from the \
+                 repository's root"
+            );
         }
         bail!(
             "{path} is not in the repository; there is {}",
@@ -270,8 +280,11 @@ fn find<'i>(index: &'i RepoIndex, path: &RepoPath, name: &str) -> anyhow::Result
         .map(|(_, name)| name.as_str())
         .take(20)
         .collect();
-    Err(anyhow::anyhow!("it has {}", listed.join(", ")))
-        .with_context(|| format!("{path} defines no {name}"))
+    let there = match listed.is_empty() {
+        true => "it has no units".to_owned(),
+        false => format!("it has {}", listed.join(", ")),
+    };
+    Err(anyhow::anyhow!(there)).with_context(|| format!("{path} defines no {name}"))
 }
 
 /// Edges of edges, as far as they are followed. A unit's own edges are listed once, where it comes
@@ -364,7 +377,8 @@ impl<'i> Tree<'i> {
                 Below::Elsewhere => "  (its own are listed elsewhere)",
                 _ => "",
             };
-            let _ = writeln!(out, "{margin}{branch}{unit}  {}{more}", reasons.join(", "));
+            let name = one_line(unit.as_str());
+            let _ = writeln!(out, "{margin}{branch}{name}  {}{more}", reasons.join(", "));
             if let Below::Edges(groups) = below {
                 let margin = format!("{margin}{indent}");
                 self.text(groups, level + 1, &margin, listed, out);

@@ -67,7 +67,7 @@ impl Context {
         let line = if self.json {
             json.to_string()
         } else {
-            text.trim_end().to_owned()
+            progress::harmless(text.trim_end()).into_owned()
         };
         // A reader that went away (`hydra tables | head`) is no error; a full disk is one.
         if let Err(error) = writeln!(std::io::stdout(), "{line}")
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
         Ok(Done::All) => ExitCode::SUCCESS,
         Ok(Done::SomeFailed) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("hydra: {}", describe(&error));
+            eprintln!("hydra: {}", progress::harmless(&describe(&error)));
             ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
         }
     }

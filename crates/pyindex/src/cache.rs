@@ -128,21 +128,27 @@ pub(crate) struct Resolved {
 }
 
 impl Cache {
-    /// Opens a store, or makes one.
+    /// Opens a store, or makes one. A database of something else is left as it is.
     ///
     /// # Errors
     /// [`IndexError::Cache`] if the file can't be made, or is no store.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, IndexError> {
         let path = path.into();
-        let refused = |e: &dyn std::fmt::Display| IndexError::Cache {
+        let refused = |reason: String| IndexError::Cache {
             path: path.clone(),
-            reason: e.to_string(),
+            reason,
         };
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|e| refused(&e))?;
+            std::fs::create_dir_all(folder).map_err(|e| refused(e.to_string()))?;
         }
-        let connection = Connection::open(&path).map_err(|e| refused(&e))?;
-        prepare(&connection).map_err(|e| refused(&e))?;
+        if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+            return Err(refused("not a regular file".to_owned()));
+        }
+        let connection = Connection::open(&path).map_err(|e| refused(reason(&e)))?;
+        if let Some(owner) = foreign(&connection).map_err(|e| refused(reason(&e)))? {
+            return Err(refused(owner));
+        }
+        prepare(&connection).map_err(|e| refused(reason(&e)))?;
         Ok(Self {
             path,
             connection: Mutex::new(connection),
@@ -164,7 +170,7 @@ impl Cache {
     fn refused(&self, e: rusqlite::Error) -> IndexError {
         IndexError::Cache {
             path: self.path.clone(),
-            reason: e.to_string(),
+            reason: reason(&e),
         }
     }
 
@@ -251,8 +257,39 @@ impl Cache {
     }
 }
 
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+fn reason(e: &rusqlite::Error) -> String {
+    match e.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            format!("{e}; if it is Hydra's own, deleting it loses nothing but time")
+        }
+        _ => e.to_string(),
+    }
+}
+
+/// Why the database is not one that this Hydra may write to, if so. It is only read.
+fn foreign(connection: &Connection) -> rusqlite::Result<Option<String>> {
     connection.busy_timeout(PATIENCE)?;
+    let names = "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name";
+    let names: Vec<String> = patiently(|| {
+        let mut names = connection.prepare(names)?;
+        names.query_map([], |row| row.get(0))?.collect()
+    })?;
+    let has = |columns: &str| connection.prepare(columns).is_ok();
+    let own = names.is_empty()
+        || names == ["outlines", "repositories"]
+            && has("SELECT parser, hash, body FROM outlines")
+            && has("SELECT root, parser, body FROM repositories");
+    let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(if !own {
+        Some("it is a database of something else".to_owned())
+    } else if format > FORMAT {
+        Some("a newer Hydra made it".to_owned())
+    } else {
+        None
+    })
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     // Rows are long; with small pages most of them would be chains of pages. A store that has its
     // size already keeps it.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;

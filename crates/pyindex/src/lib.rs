@@ -59,7 +59,7 @@ pub enum IndexError {
         skipped: usize,
     },
     /// The store of what was indexed before can't be used.
-    #[error("the index's cache {}: {reason}; deleting the file loses nothing but time", path.display())]
+    #[error("the index's cache {}: {reason}", path.display())]
     Cache {
         /// The store.
         path: std::path::PathBuf,

@@ -154,7 +154,6 @@ fn a_damaged_database_never_makes_an_index_wrong() {
         );
         for warning in &warnings {
             assert!(warning.contains("index.sqlite"), "{what}: {warning}");
-            assert!(warning.contains("deleting the file"), "{what}: {warning}");
         }
         warnings.len()
     };
@@ -207,17 +206,10 @@ fn a_place_that_cannot_hold_a_store_is_refused_with_its_path() {
 }
 
 #[test]
-fn a_store_of_another_format_is_made_anew() {
-    for format in [0, 7, 999_999] {
+fn a_store_of_an_earlier_format_is_made_anew() {
+    for format in [0, 1, 4] {
         let repo = filled();
-        let store = Connection::open(repo.store()).expect("the store");
-        store
-            .execute_batch(&format!(
-                "DROP TABLE outlines; CREATE TABLE outlines (other TEXT);
-                 PRAGMA user_version = {format};"
-            ))
-            .expect("the store's tables");
-        drop(store);
+        tamper(&repo, &format!("PRAGMA user_version = {format}"));
         let all = SHOP.len();
         assert_eq!(right(&repo.root(), &repo.cache()), super::work(all, all));
         assert_eq!(right(&repo.root(), &repo.cache()), NOTHING);
@@ -340,4 +332,37 @@ fn files_that_cannot_be_read_are_skipped_with_a_store_as_without() {
     assert_eq!(index.skipped().is_empty(), readable);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("an own file");
     assert_eq!(repo.check(&repo.cache()).parsed, 0);
+}
+
+/// The database must be refused for `reason`, and keep every byte.
+fn is_left_alone(repo: &Repo, reason: &str) {
+    let before = fs::read(repo.store()).expect("the database");
+    let said = told(repo);
+    assert!(said.len() == 1 && said[0].contains(reason), "{said:?}");
+    assert!(before == fs::read(repo.store()).expect("the database"));
+}
+
+#[test]
+fn a_database_of_something_else_is_left_as_it_is() {
+    for statements in [
+        "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')",
+        "CREATE TABLE outlines (a); PRAGMA user_version = 3",
+        "CREATE TABLE outlines (parser, hash, body); CREATE TABLE repositories (a)",
+        "CREATE TABLE outlines (parser, hash, body);
+         CREATE TABLE repositories (root, parser, body); CREATE VIEW mine AS SELECT 1",
+    ] {
+        let repo = Repo::new(&SHOP);
+        fs::create_dir_all(repo.store().parent().expect("a folder")).expect("a folder");
+        let other = Connection::open(repo.store()).expect("a database");
+        other.execute_batch(statements).expect("its tables");
+        drop(other);
+        is_left_alone(&repo, "something else");
+    }
+}
+
+#[test]
+fn the_store_of_a_newer_version_is_left_as_it_is() {
+    let repo = filled();
+    tamper(&repo, "PRAGMA user_version = 4000000");
+    is_left_alone(&repo, "newer Hydra");
 }
