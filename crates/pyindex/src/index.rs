@@ -1,6 +1,7 @@
 //! The index of one repository.
 
 mod build;
+mod fresh;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};

@@ -10,96 +10,17 @@ use std::sync::{Arc, OnceLock};
 
 use hydra_core::{Progress, RepoPath};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use thread_local::ThreadLocal;
 
+use super::fresh::{Before, Content, Fresh, Refused, read, refresh};
 use super::{File, Options, RepoIndex, Work};
-use crate::cache::{
-    Cache, ContentHash, Identity, Resolved, Snapshot, SnapshotFile, SnapshotSkip, Sum,
-    pack_outline, unpack_snapshot,
-};
+use crate::cache::{Cache, Identity, Resolved, Snapshot, SnapshotFile, unpack_snapshot};
 use crate::lower::Scratch;
 use crate::modules::Modules;
-use crate::outline::Facts;
 use crate::parse::outline;
 use crate::resolve::{Loaded, Memos, Resolver, World};
 use crate::unit::Skipped;
 use crate::{IndexError, Parser, load};
-
-/// A file that was read.
-struct Fresh {
-    path: RepoPath,
-    text: String,
-    /// Of its bytes, where there is a cache.
-    identity: Identity,
-    /// [`Outline::interface`](crate::outline::Outline::interface), where there is a cache.
-    interface: u64,
-    /// That of before, if the file was in the last index.
-    interface_before: Option<u64>,
-    content: Content,
-    parsed: bool,
-}
-
-/// What is in a file.
-enum Content {
-    /// What the last index says of it.
-    Known(Facts, Resolved),
-    /// Its outline; and as a cache stores it, if the cache has not got it.
-    New(Box<Loaded>, Option<Vec<u8>>),
-}
-
-/// A file that can't be indexed.
-struct Refused {
-    kept: SnapshotSkip,
-    /// Whether a parser said so, and not the last index.
-    parsed: bool,
-}
-
-/// The last index of the repository, taken apart.
-#[derive(Default)]
-struct Before<'a> {
-    files: FxHashMap<Cow<'a, str>, Known<'a>>,
-    /// How many files were in it.
-    count: usize,
-    roots: Vec<(u32, bool)>,
-}
-
-/// What the last index said of a file.
-enum Known<'a> {
-    Indexed(SnapshotFile<'a>),
-    Refused(SnapshotSkip),
-}
-
-impl<'a> Before<'a> {
-    fn new(snapshot: Snapshot<'a>) -> Self {
-        let count = snapshot.files.len();
-        let indexed = snapshot.files.into_iter();
-        let indexed = indexed.map(|file| (Cow::Borrowed(file.path), Known::Indexed(file)));
-        let refused = snapshot.refused.into_owned().into_iter();
-        let refused = refused.map(|file| (Cow::Owned(file.path.clone()), Known::Refused(file)));
-        Self {
-            files: indexed.chain(refused).collect(),
-            count,
-            roots: snapshot.roots,
-        }
-    }
-
-    fn take(&mut self, path: &RepoPath) -> Option<Known<'a>> {
-        self.files.remove(path.as_str())
-    }
-}
-
-impl Known<'_> {
-    fn identity(&self) -> Identity {
-        match self {
-            Self::Indexed(file) => file.identity,
-            Self::Refused(file) => Identity {
-                sum: file.sum,
-                hash: ContentHash::default(),
-            },
-        }
-    }
-}
 
 /// Files as resolution sees them: an outline that isn't there is fetched, or made again.
 pub(super) struct Repository<'a> {
@@ -421,107 +342,6 @@ impl File {
             units: OnceLock::new(),
         }
     }
-}
-
-/// Reads a file from disk, and lowers it unless it is known.
-fn refresh(
-    root: &fs::File,
-    path: RepoPath,
-    known: Option<Known<'_>>,
-    options: &Options,
-    cache: Option<&Cache>,
-    scratch: &mut Scratch,
-) -> Result<Fresh, Refused> {
-    match load::read(root, &path, options.max_bytes) {
-        Ok(bytes) => {
-            let before = known.as_ref().map(Known::identity);
-            let identity = cache.map(|_| Identity::of(&bytes, before));
-            read(
-                path,
-                identity.unwrap_or_default(),
-                load::decode(bytes),
-                known,
-                options,
-                cache,
-                scratch,
-            )
-        }
-        Err(reason) => Err(Refused {
-            kept: SnapshotSkip {
-                path: path.to_string(),
-                sum: Sum::default(),
-                reason,
-            },
-            parsed: false,
-        }),
-    }
-}
-
-fn read(
-    path: RepoPath,
-    identity: Identity,
-    text: Result<String, String>,
-    known: Option<Known<'_>>,
-    options: &Options,
-    cache: Option<&Cache>,
-    scratch: &mut Scratch,
-) -> Result<Fresh, Refused> {
-    let refused = |reason, parsed| Refused {
-        kept: SnapshotSkip {
-            path: path.to_string(),
-            sum: identity.sum,
-            reason,
-        },
-        parsed,
-    };
-    let text = text.map_err(|reason| refused(reason, false))?;
-    let known = match known {
-        Some(Known::Refused(kept)) if kept.sum == identity.sum => {
-            return Err(Refused {
-                kept,
-                parsed: false,
-            });
-        }
-        Some(Known::Indexed(known)) => Some(known),
-        _ => None,
-    };
-    let interface_before = known.as_ref().map(|known| known.interface);
-    if let Some(same) = known.filter(|known| known.identity.sum == identity.sum)
-        && let Some((facts, resolved)) = same.body()
-    {
-        return Ok(Fresh {
-            path,
-            text,
-            identity,
-            interface: same.interface,
-            interface_before,
-            content: Content::Known(facts, resolved),
-            parsed: false,
-        });
-    }
-    // A store that fails now has been reported, or will be when it is written to.
-    let stored = cache.and_then(|cache| {
-        let stored = cache.outline(options.parser, &identity.hash);
-        stored.ok().flatten()
-    });
-    let parsed = stored.is_none();
-    let outline = match stored {
-        Some(outline) => outline,
-        None => outline(options.parser, &text, scratch).map_err(|reason| refused(reason, true))?,
-    };
-    let interface = cache.map(|_| outline.interface());
-    let packed = cache
-        .filter(|_| parsed)
-        .map(|_| pack_outline(options.parser, &identity.hash, &outline));
-    Ok(Fresh {
-        path,
-        text,
-        identity,
-        interface: interface.unwrap_or_default(),
-        interface_before,
-        content: Content::New(Box::new(Loaded::new(outline)), packed),
-        parsed,
-    })
 }
 
 fn resolve(repository: &Repository<'_>, file: u32, memos: &mut Memos) -> Resolved {
