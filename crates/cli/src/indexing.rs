@@ -83,6 +83,17 @@ fn as_released(context: &Context, args: &IndexArgs) -> anyhow::Result<Done> {
             "--mode as-released reads with ruff's parser only".to_owned(),
         ));
     }
+    // Said before the work, not behind it.
+    if let Some(out) = args
+        .out
+        .as_ref()
+        .filter(|out| out.exists() && !out.is_dir())
+    {
+        bail!(
+            "{}: is a file; --mode as-released writes its two files into a folder",
+            out.display()
+        );
+    }
     let index = ReleasedIndex::build(&args.repository, &context.bars)?;
     if let Some(out) = &args.out {
         index.write(out)?;

@@ -104,6 +104,17 @@ fn wrong_inputs_are_refused_with_the_place_and_the_reason() {
     );
     misuses(&["eval", "../x"], &["no name for a benchmark"]);
     misuses(&["eval", "mini", "--only", "x"], &["--only", "range"]);
+    refuses(
+        &[
+            "index",
+            &at("source"),
+            "--mode",
+            "as-released",
+            "--out",
+            &at("bad.toml"),
+        ],
+        &["bad.toml", "into a folder"],
+    );
     // A thread a job: more than any machine runs would only fill its memory.
     let threads = run(&["index", ".", "-j", "100000"]);
     assert_eq!(threads.status.code(), Some(2));
