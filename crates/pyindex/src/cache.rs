@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{
-    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+    Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params,
 };
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -39,6 +39,11 @@ pub(crate) struct Identity {
 
 /// Changes whenever what is stored, or what is computed from a file, changes its meaning.
 const FORMAT: u32 = 5;
+/// The tables and their columns, by name: those of every format so far.
+const TABLES: [(&str, &str); 2] = [
+    ("outlines", "parser hash body"),
+    ("repositories", "root parser body"),
+];
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(5);
@@ -174,19 +179,15 @@ impl Cache {
         }
     }
 
-    pub(crate) fn outline(
-        &self,
-        parser: Parser,
-        hash: &ContentHash,
-    ) -> Result<Option<Outline>, IndexError> {
-        let read = || -> rusqlite::Result<Option<Vec<u8>>> {
+    /// A stored outline. A store that fails has none: it is reported where its last index is read
+    /// or something is written to it.
+    pub(crate) fn outline(&self, parser: Parser, hash: &ContentHash) -> Option<Outline> {
+        let read = || -> rusqlite::Result<Vec<u8>> {
             self.connection()
                 .prepare_cached("SELECT body FROM outlines WHERE parser = ?1 AND hash = ?2")?
                 .query_row(params![parser.name(), hash], |row| row.get(0))
-                .optional()
         };
-        let stored = read().map_err(|e| self.refused(e))?;
-        Ok(stored.and_then(|bytes| unpack(&[parser.name().as_bytes(), hash], &bytes)))
+        unpack(&[parser.name().as_bytes(), hash], &read().ok()?)
     }
 
     /// The last index of a repository, as [`unpack_snapshot`] reads it.
@@ -269,16 +270,21 @@ fn reason(e: &rusqlite::Error) -> String {
 /// Why the database is not one that this Hydra may write to, if so. It is only read.
 fn foreign(connection: &Connection) -> rusqlite::Result<Option<String>> {
     connection.busy_timeout(PATIENCE)?;
-    let names = "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name";
-    let names: Vec<String> = patiently(|| {
-        let mut names = connection.prepare(names)?;
-        names.query_map([], |row| row.get(0))?.collect()
+    let tables = patiently(|| {
+        let mut tables = connection.prepare(
+            "SELECT name, (SELECT group_concat(name, ' ') FROM pragma_table_info(m.name))
+             FROM sqlite_master m WHERE name NOT LIKE 'sqlite_%' ORDER BY name",
+        )?;
+        let columns = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let tables: rusqlite::Result<Vec<(String, Option<String>)>> =
+            tables.query_map([], columns)?.collect();
+        tables
     })?;
-    let has = |columns: &str| connection.prepare(columns).is_ok();
-    let own = names.is_empty()
-        || names == ["outlines", "repositories"]
-            && has("SELECT parser, hash, body FROM outlines")
-            && has("SELECT root, parser, body FROM repositories");
+    let tables: Vec<_> = tables
+        .iter()
+        .map(|(table, columns)| (table.as_str(), columns.as_deref().unwrap_or_default()))
+        .collect();
+    let own = tables.is_empty() || tables == TABLES;
     let format: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(if !own {
         Some("it is a database of something else".to_owned())

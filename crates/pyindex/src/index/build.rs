@@ -42,12 +42,9 @@ impl World for Repository<'_> {
     fn outline(&self, file: u32) -> &Loaded {
         let file = &self.files[file as usize];
         file.loaded.get_or_init(|| {
-            let stored = self.cache.and_then(|cache| {
-                cache
-                    .outline(self.parser, &file.identity.hash)
-                    .ok()
-                    .flatten()
-            });
+            let stored = self
+                .cache
+                .and_then(|cache| cache.outline(self.parser, &file.identity.hash));
             // It was parsed before, or there would be no facts of it.
             let outline = stored
                 .or_else(|| outline(self.parser, &file.text, &mut Scratch::default()).ok())

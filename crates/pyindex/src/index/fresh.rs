@@ -168,11 +168,7 @@ pub(super) fn read(
             parsed: false,
         });
     }
-    // A store that fails now has been reported, or will be when it is written to.
-    let stored = cache.and_then(|cache| {
-        let stored = cache.outline(options.parser, &identity.hash);
-        stored.ok().flatten()
-    });
+    let stored = cache.and_then(|cache| cache.outline(options.parser, &identity.hash));
     let parsed = stored.is_none();
     let outline = match stored {
         Some(outline) => outline,
