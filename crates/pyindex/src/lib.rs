@@ -23,6 +23,7 @@
 //! ```
 
 mod cache;
+pub mod fingerprint;
 mod index;
 mod load;
 mod lower;

@@ -76,7 +76,7 @@ pub(crate) fn outline(
 }
 
 /// Refuses what nests deeper than Python itself reads, before a parser recurses into it.
-fn refuse_depth(text: &str) -> Result<(), String> {
+pub(crate) fn refuse_depth(text: &str) -> Result<(), String> {
     if !may_be_deep(text.as_bytes()) {
         return Ok(());
     }
