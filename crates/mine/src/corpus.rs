@@ -1,17 +1,17 @@
 //! A corpus under construction: repositories in place, the journal, the manifest.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hydra_core::jsonl::{self, Journal};
 use hydra_core::records::UnitKind;
 use hydra_core::{CoreError, Progress, Silent};
 use hydra_pyindex::{IndexError, RepoIndex};
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::error::ItemError;
-use crate::licence;
+use crate::records::{Failure, MineSummary, Record, Refusal};
+use crate::taken::Taken;
 use crate::{MineConfig, MineError};
 
 /// The finished manifest.
@@ -20,54 +20,6 @@ const MANIFEST: &str = "manifest.jsonl";
 const PARTIAL: &str = "manifest.partial.jsonl";
 /// Unfinished repositories lie in folders that start so; a later run clears them.
 const UNFINISHED: &str = ".hydra-mine-";
-
-/// A repository that was kept or refused: a line of `manifest.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// The repository's name and its folder in the corpus.
-    pub name: String,
-    /// Its version, where one is known.
-    pub version: Option<String>,
-    /// The hash of the wheel, or of the sources taken from a folder; nothing where a name alone
-    /// was reason enough to refuse.
-    pub sha256: Option<String>,
-    /// The licence as the metadata names it, or else the name of the licence file.
-    pub licence: Option<String>,
-    /// Python files taken.
-    pub files: usize,
-    /// Functions and methods in them.
-    pub functions: usize,
-    /// `folder`, or the wheel's file name.
-    pub source: String,
-    /// Why it is not in the corpus; nothing for a repository that was kept.
-    pub refused: Option<String>,
-}
-
-/// A repository that something went wrong with. It is in no manifest; another run tries again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// The repository.
-    pub name: String,
-    /// What went wrong.
-    pub reason: String,
-}
-
-/// How a mining run ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MineSummary {
-    /// Repositories in the corpus.
-    pub kept: usize,
-    /// Repositories refused, with their reasons in the manifest.
-    pub refused: usize,
-    /// Python files of the repositories kept.
-    pub files: usize,
-    /// Functions and methods of the repositories kept.
-    pub functions: usize,
-    /// Repositories taken over from an earlier run without work.
-    pub resumed: usize,
-    /// Repositories that failed, in the order of the input.
-    pub failed: Vec<Failure>,
-}
 
 pub(crate) struct Corpus<'a> {
     out: &'a Path,
@@ -143,9 +95,10 @@ impl<'a> Corpus<'a> {
         let outcome = built.and_then(|(folder, taken)| self.place(&mut record, folder, &taken));
         match outcome {
             Ok(()) => {}
-            Err(ItemError::Refused(reason)) => {
+            Err(ItemError::Refused { class, reason }) => {
                 self.remove(&name)?;
                 record.refused = Some(reason);
+                record.refusal = Some(class);
             }
             Err(ItemError::Failed(reason)) => {
                 progress.warn(&format!("{name}: {reason}"));
@@ -161,21 +114,24 @@ impl<'a> Corpus<'a> {
     fn place(&self, record: &mut Record, folder: TempDir, taken: &Taken) -> Result<(), ItemError> {
         record.files = taken.python;
         record.version = record.version.take().or_else(|| taken.version.clone());
-        record.licence = taken.licence.clone().or_else(|| taken.licence_file.clone());
-        if taken.python < self.config.minimum_files.max(1) {
-            return Err(ItemError::Refused(format!(
-                "{} Python files, fewer than {}",
-                taken.python,
-                self.config.minimum_files.max(1)
-            )));
+        let stated = record.licence.take();
+        record.licence = stated
+            .or_else(|| taken.licence.clone())
+            .or_else(|| taken.licence_file.clone());
+        record.skipped.clone_from(&taken.skipped);
+        let minimum = self.config.minimum_files.max(1);
+        if taken.python < minimum {
+            let reason = format!("{} Python files, fewer than {minimum}", taken.python);
+            return Err(ItemError::refused(Refusal::TooFew, reason));
         }
         if let Some(reason) = taken.packages.iter().find_map(|p| self.config.overlap(p)) {
-            return Err(ItemError::Refused(reason));
+            return Err(ItemError::refused(Refusal::Benchmark, reason));
         }
         let index = RepoIndex::build(folder.path(), &Silent).map_err(|e| match e {
-            IndexError::NoPython { .. } => {
-                ItemError::Refused("no Python file that can be parsed".to_owned())
-            }
+            IndexError::NoPython { .. } => ItemError::refused(
+                Refusal::TooFew,
+                "no Python file that can be parsed".to_owned(),
+            ),
             other => ItemError::Failed(other.to_string()),
         })?;
         record.functions = index
@@ -204,15 +160,7 @@ impl<'a> Corpus<'a> {
         let partial = self.out.join(PARTIAL);
         drop(self.journal);
         std::fs::remove_file(&partial).map_err(CoreError::io(&partial))?;
-        for record in self.records.values() {
-            if record.refused.is_some() {
-                self.summary.refused += 1;
-            } else {
-                self.summary.kept += 1;
-                self.summary.files += record.files;
-                self.summary.functions += record.functions;
-            }
-        }
+        self.summary.count(self.records.values());
         Ok(self.summary)
     }
 }
@@ -222,61 +170,4 @@ fn set_readable(folder: &Path) -> Result<(), CoreError> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
         .map_err(CoreError::io(folder))
-}
-
-/// What was taken from a source into an unfinished repository.
-#[derive(Debug, Default)]
-pub(crate) struct Taken {
-    pub python: usize,
-    pub files: usize,
-    pub bytes: u64,
-    pub version: Option<String>,
-    pub licence: Option<String>,
-    pub licence_file: Option<String>,
-    /// The top-level folders that hold Python files, with `src/` looked through.
-    pub packages: std::collections::BTreeSet<String>,
-}
-
-impl Taken {
-    /// Writes one file below `root`, within the limits, and notes what it tells.
-    pub fn write(
-        &mut self,
-        root: &Path,
-        path: &hydra_core::RepoPath,
-        bytes: &[u8],
-        config: &MineConfig,
-    ) -> Result<(), ItemError> {
-        self.files += 1;
-        self.bytes += bytes.len() as u64;
-        if self.bytes > config.max_total_bytes || self.files > config.max_files {
-            return Err(ItemError::Refused(format!(
-                "more than {} bytes or {} files",
-                config.max_total_bytes, config.max_files
-            )));
-        }
-        let place: PathBuf = path.under(root);
-        if let Some(parent) = place.parent() {
-            std::fs::create_dir_all(parent).map_err(CoreError::io(parent))?;
-        }
-        std::fs::write(&place, bytes).map_err(CoreError::io(&place))?;
-        self.note(path, bytes);
-        Ok(())
-    }
-
-    fn note(&mut self, path: &hydra_core::RepoPath, bytes: &[u8]) {
-        let name = path.file_name();
-        if name.ends_with(".py") {
-            self.python += 1;
-            let inside = path.as_str().strip_prefix("src/").unwrap_or(path.as_str());
-            if let Some((top, _)) = inside.split_once('/') {
-                self.packages.insert(top.to_owned());
-            }
-        } else if matches!(name, "METADATA" | "PKG-INFO") && self.licence.is_none() {
-            let found = licence::parse(&String::from_utf8_lossy(bytes));
-            self.version = found.version;
-            self.licence = found.licence;
-        } else if licence::is_licence_file(name) && self.licence_file.is_none() {
-            self.licence_file = Some(name.to_owned());
-        }
-    }
 }

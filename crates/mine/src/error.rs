@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use hydra_core::CoreError;
 
+use crate::records::Refusal;
+
 /// Why a mining run could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum MineError {
@@ -44,11 +46,25 @@ pub enum MineError {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ItemError {
     /// It must not be in the corpus: the same on every run, and recorded in the manifest.
-    #[error("{0}")]
-    Refused(String),
+    #[error("{reason}")]
+    Refused {
+        /// The class of the reason.
+        class: Refusal,
+        /// The reason in words.
+        reason: String,
+    },
     /// Something went wrong on the way; another run may succeed.
     #[error("{0}")]
     Failed(String),
+}
+
+impl ItemError {
+    pub fn refused(class: Refusal, reason: impl Into<String>) -> Self {
+        Self::Refused {
+            class,
+            reason: reason.into(),
+        }
+    }
 }
 
 impl From<CoreError> for ItemError {

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use hydra_core::{CoreError, Progress, RepoPath, hash};
 
-use crate::corpus::{Corpus, MineSummary, Record, Taken};
+use crate::corpus::Corpus;
 use crate::error::ItemError;
-use crate::licence::is_licence_file;
+use crate::records::{MineSummary, Record, Refusal};
+use crate::taken::{Skip, Taken, is_wanted};
 use crate::{MineConfig, MineError};
 
 /// Mines a folder of repositories: each sub-folder that holds a Python file is one, under the
@@ -46,16 +47,15 @@ pub fn mine_folder(
         found = true;
         let mut record = Record {
             name: name.clone(),
-            version: None,
-            sha256: None,
-            licence: None,
-            files: 0,
-            functions: 0,
             source: "folder".to_owned(),
-            refused: None,
+            ..Record::default()
         };
         if let Some(reason) = config.overlap(&name) {
-            corpus.finish(record, Err(ItemError::Refused(reason)), progress)?;
+            corpus.finish(
+                record,
+                Err(ItemError::refused(Refusal::Benchmark, reason)),
+                progress,
+            )?;
             continue;
         }
         if let Ok((sources, _)) = &built {
@@ -119,43 +119,44 @@ fn walk(
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let full = entry.path();
-        // A name that is no UTF-8 or holds a backslash cannot be a path of a repository.
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
+        let shown = |name: &str| below.map_or(name.to_owned(), |b| format!("{b}/{name}"));
+        let name = match entry.file_name().into_string() {
+            Ok(name) => name,
+            Err(name) => {
+                taken.skip(Skip::NotUtf8Name, &shown(&name.to_string_lossy()));
+                continue;
+            }
         };
+        if name.starts_with('.') {
+            continue;
+        }
         let path = match below {
             Some(below) => below.join(&name),
             None => RepoPath::new(&name),
         };
-        let (Ok(path), false) = (path, name.starts_with('.')) else {
+        let Ok(path) = path else {
+            taken.skip(Skip::UnsafeName, &shown(&name));
             continue;
         };
         // Of the entry itself: a link is neither, so it is never followed.
         let kind = entry.file_type().map_err(CoreError::io(&full))?;
         if kind.is_dir() {
             walk(&full, Some(&path), target, config, taken)?;
-        } else if kind.is_file() && is_wanted(&path) {
+        } else if kind.is_symlink() {
+            taken.skip(Skip::Link, path.as_str());
+        } else if !kind.is_file() {
+            taken.skip(Skip::Special, path.as_str());
+        } else if is_wanted(&path) {
             let size = entry.metadata().map_err(CoreError::io(&full))?.len();
             if size > config.max_file_bytes {
+                taken.skip(Skip::TooLarge, path.as_str());
                 continue;
             }
             let bytes = std::fs::read(&full).map_err(CoreError::io(&full))?;
-            if !bytes.contains(&0) {
-                taken.write(target, &path, &bytes, config)?;
-            }
+            taken.write(target, &path, &bytes, config)?;
         }
     }
     Ok(())
-}
-
-fn is_wanted(path: &RepoPath) -> bool {
-    let name = path.file_name();
-    name.ends_with(".py")
-        || is_licence_file(name)
-        || matches!(
-            name,
-            "METADATA" | "PKG-INFO" | "pyproject.toml" | "setup.cfg"
-        )
 }
 
 #[cfg(test)]

@@ -39,12 +39,14 @@ mod error;
 mod folder;
 mod licence;
 mod names;
+mod records;
+mod taken;
 mod unpack;
 mod wheels;
 
 pub use config::{BenchmarkProjects, MineConfig};
-pub use corpus::{Failure, MineSummary, Record};
 pub use error::MineError;
 pub use folder::mine_folder;
 pub use names::{Pin, normalise, read_list};
+pub use records::{Dropped, Failure, GithubPin, MineSummary, Record, Refusal, Skips};
 pub use wheels::mine_wheels;

@@ -8,9 +8,10 @@ use hydra_core::{CoreError, RepoPath};
 use zip::ZipArchive;
 
 use crate::MineConfig;
-use crate::corpus::Taken;
 use crate::error::ItemError;
 use crate::licence::is_licence_file;
+use crate::records::Refusal;
+use crate::taken::Taken;
 
 /// The file-type bits of a Unix mode, and the two types that an entry may have (stat(2)).
 const TYPE: u32 = 0o170_000;
@@ -45,15 +46,13 @@ pub(crate) fn unpack(wheel: &Path, target: &Path, config: &MineConfig) -> Result
             .by_index(number)
             .map_err(|e| refused(format!("{path}: {e}")))?;
         let bytes = read(entry, &path, config)?;
-        if !(path.file_name().ends_with(".py") && bytes.contains(&0)) {
-            taken.write(target, &path, &bytes, config)?;
-        }
+        taken.write(target, &path, &bytes, config)?;
     }
     Ok(taken)
 }
 
 fn refused(reason: String) -> ItemError {
-    ItemError::Refused(format!("unsafe archive: {reason}"))
+    ItemError::refused(Refusal::Unsafe, format!("unsafe archive: {reason}"))
 }
 
 /// The entry's path if it is a regular file, nothing if it is a folder.

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hydra_core::{Progress, hash};
 
-use crate::corpus::{Corpus, MineSummary, Record, Taken};
+use crate::corpus::Corpus;
 use crate::error::ItemError;
+use crate::records::{MineSummary, Record, Refusal};
+use crate::taken::Taken;
 use crate::{MineConfig, MineError, Pin, download, normalise, read_list, unpack};
 
 /// Mines the packages of a list of `name==version` lines, as wheels.
@@ -27,7 +29,11 @@ pub fn mine_wheels(
     for pin in &pins {
         let record = record(pin);
         if let Some(reason) = config.overlap(&pin.name) {
-            corpus.finish(record, Err(ItemError::Refused(reason)), progress)?;
+            corpus.finish(
+                record,
+                Err(ItemError::refused(Refusal::Benchmark, reason)),
+                progress,
+            )?;
         } else if !corpus.resume(&record.name, |old| {
             // Limits may have changed since a refusal, and looking again costs no network.
             old.refused.is_none() && old.version == record.version && old.source != "folder"
@@ -54,12 +60,8 @@ fn record(pin: &Pin) -> Record {
     Record {
         name: normalise(&pin.name),
         version: Some(pin.version.clone()),
-        sha256: None,
-        licence: None,
-        files: 0,
-        functions: 0,
         source: "wheel".to_owned(),
-        refused: None,
+        ..Record::default()
     }
 }
 
