@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decontaminate::Solutions;
+use crate::dedup::DedupConfig;
 use crate::names::normalise;
 
 /// Project names by benchmark, as `configs/benchmark-projects.toml` holds them.
@@ -36,6 +38,11 @@ pub struct MineConfig {
     pub minimum_files: usize,
     /// Projects that must not enter a corpus, by the benchmark that they belong to.
     pub benchmarks: BenchmarkProjects,
+    /// Solutions that must not be in a corpus.
+    #[serde(skip)]
+    pub solutions: Solutions,
+    /// When code of different repositories counts as the same.
+    pub dedup: DedupConfig,
 }
 
 impl Default for MineConfig {
@@ -52,6 +59,8 @@ impl Default for MineConfig {
             max_ratio: 200,
             minimum_files: 1,
             benchmarks: BenchmarkProjects::new(),
+            solutions: Solutions::default(),
+            dedup: DedupConfig::default(),
         }
     }
 }

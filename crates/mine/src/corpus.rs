@@ -1,7 +1,7 @@
 //! A corpus under construction: repositories in place, the journal, the manifest.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hydra_core::jsonl::{self, Journal};
 use hydra_core::records::UnitKind;
@@ -9,38 +9,36 @@ use hydra_core::{CoreError, Progress, Silent};
 use hydra_pyindex::{IndexError, RepoIndex};
 use tempfile::TempDir;
 
+use crate::dedup;
 use crate::error::ItemError;
 use crate::records::{Failure, MineSummary, Record, Refusal};
 use crate::taken::Taken;
 use crate::{MineConfig, MineError};
 
 /// The finished manifest.
-const MANIFEST: &str = "manifest.jsonl";
+pub(crate) const MANIFEST: &str = "manifest.jsonl";
 /// The manifest of a run that has not ended yet.
 const PARTIAL: &str = "manifest.partial.jsonl";
 /// Unfinished repositories lie in folders that start so; a later run clears them.
-const UNFINISHED: &str = ".hydra-mine-";
+pub(crate) const UNFINISHED: &str = ".hydra-mine-";
+
+/// Records by name, as a run leaves them.
+pub(crate) type Records = BTreeMap<String, Record>;
 
 pub(crate) struct Corpus<'a> {
-    out: &'a Path,
+    out: PathBuf,
     config: &'a MineConfig,
     journal: Journal,
     known: BTreeMap<String, Record>,
-    records: BTreeMap<String, Record>,
+    records: Records,
     summary: MineSummary,
 }
 
 impl<'a> Corpus<'a> {
     /// Opens `out`, reads what earlier runs finished and clears what they left half done.
-    pub fn open(out: &'a Path, config: &'a MineConfig) -> Result<Self, MineError> {
+    pub fn open(out: &Path, config: &'a MineConfig) -> Result<Self, MineError> {
         std::fs::create_dir_all(out).map_err(CoreError::io(out))?;
-        for entry in std::fs::read_dir(out).map_err(CoreError::io(out))? {
-            let path = entry.map_err(CoreError::io(out))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with(UNFINISHED) && path.is_dir() {
-                std::fs::remove_dir_all(&path).map_err(CoreError::io(&path))?;
-            }
-        }
+        clear_unfinished(out)?;
         let (journal, partial) = Journal::open::<Record>(out.join(PARTIAL))?;
         let manifest = out.join(MANIFEST);
         let mut finished = Vec::new();
@@ -53,7 +51,7 @@ impl<'a> Corpus<'a> {
             .map(|r: Record| (r.name.clone(), r))
             .collect();
         Ok(Self {
-            out,
+            out: out.to_path_buf(),
             config,
             journal,
             known,
@@ -78,10 +76,7 @@ impl<'a> Corpus<'a> {
 
     /// A folder inside `out` for a repository under construction.
     pub fn unfinished(&self) -> Result<TempDir, CoreError> {
-        tempfile::Builder::new()
-            .prefix(UNFINISHED)
-            .tempdir_in(self.out)
-            .map_err(CoreError::io(self.out))
+        unfinished(&self.out)
     }
 
     /// Counts what `folder` holds, moves it into place and records it; or records why not.
@@ -96,7 +91,7 @@ impl<'a> Corpus<'a> {
         match outcome {
             Ok(()) => {}
             Err(ItemError::Refused { class, reason }) => {
-                self.remove(&name)?;
+                remove(&self.out, &name)?;
                 record.refused = Some(reason);
                 record.refusal = Some(class);
             }
@@ -127,6 +122,14 @@ impl<'a> Corpus<'a> {
         if let Some(reason) = taken.packages.iter().find_map(|p| self.config.overlap(p)) {
             return Err(ItemError::refused(Refusal::Benchmark, reason));
         }
+        if !self.config.solutions.is_empty() {
+            let files =
+                dedup::files(folder.path()).map_err(|e| ItemError::Failed(e.to_string()))?;
+            let files = files.iter().map(|(path, file)| (path, file));
+            if let Some(reason) = self.config.solutions.found(files) {
+                return Err(ItemError::refused(Refusal::Solution, reason));
+            }
+        }
         let index = RepoIndex::build(folder.path(), &Silent).map_err(|e| match e {
             IndexError::NoPython { .. } => ItemError::refused(
                 Refusal::TooFew,
@@ -138,20 +141,13 @@ impl<'a> Corpus<'a> {
             .units()
             .filter(|u| matches!(u.kind, UnitKind::Function | UnitKind::Method))
             .count();
-        self.remove(&record.name)?;
-        let place = self.out.join(&record.name);
-        let folder = folder.keep();
-        set_readable(&folder)?;
-        std::fs::rename(&folder, &place).map_err(CoreError::io(&place))?;
+        install(&self.out, &record.name, folder)?;
         Ok(())
     }
 
-    fn remove(&self, name: &str) -> Result<(), CoreError> {
-        let place = self.out.join(name);
-        match std::fs::remove_dir_all(&place) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(CoreError::io(&place)(e)),
-            _ => Ok(()),
-        }
+    /// What this run knows of each repository, without a manifest: for a corpus that only gathers.
+    pub fn into_records(self) -> (Records, MineSummary) {
+        (self.records, self.summary)
     }
 
     /// Writes the manifest and ends the journal.
@@ -170,4 +166,42 @@ fn set_readable(folder: &Path) -> Result<(), CoreError> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
         .map_err(CoreError::io(folder))
+}
+
+/// Removes what killed runs left half done.
+pub(crate) fn clear_unfinished(out: &Path) -> Result<(), CoreError> {
+    for entry in std::fs::read_dir(out).map_err(CoreError::io(out))? {
+        let path = entry.map_err(CoreError::io(out))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(UNFINISHED) && path.is_dir() {
+            std::fs::remove_dir_all(&path).map_err(CoreError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// A folder inside `out` for a repository under construction.
+pub(crate) fn unfinished(out: &Path) -> Result<TempDir, CoreError> {
+    tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempdir_in(out)
+        .map_err(CoreError::io(out))
+}
+
+/// Moves a complete repository into place.
+pub(crate) fn install(out: &Path, name: &str, folder: TempDir) -> Result<(), CoreError> {
+    remove(out, name)?;
+    let place = out.join(name);
+    let folder = folder.keep();
+    set_readable(&folder)?;
+    std::fs::rename(&folder, &place).map_err(CoreError::io(&place))
+}
+
+/// Removes a repository, if it is there.
+pub(crate) fn remove(out: &Path, name: &str) -> Result<(), CoreError> {
+    let place = out.join(name);
+    match std::fs::remove_dir_all(&place) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(CoreError::io(&place)(e)),
+        _ => Ok(()),
+    }
 }

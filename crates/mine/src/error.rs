@@ -30,6 +30,21 @@ pub enum MineError {
         /// The output folder.
         path: PathBuf,
     },
+    /// A repository that the manifest names is not in its folder.
+    #[error(
+        "{}: the corpus has lost this repository; rebuild it elsewhere with \
+         `hydra mine --from-manifest {}`, or mine anew with --restart",
+        path.display(), manifest.display()
+    )]
+    Lost {
+        /// Where it should be.
+        path: PathBuf,
+        /// The manifest that names it.
+        manifest: PathBuf,
+    },
+    /// The sources could not be read as Python.
+    #[error(transparent)]
+    Index(#[from] hydra_pyindex::IndexError),
     /// A line of the list is not `name==version`.
     #[error("{}, line {line}: {message}", path.display())]
     List {

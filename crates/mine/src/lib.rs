@@ -34,17 +34,22 @@
 
 mod config;
 mod corpus;
+mod decontaminate;
+mod dedup;
 mod download;
 mod error;
 mod folder;
 mod licence;
 mod names;
 mod records;
+mod staging;
 mod taken;
 mod unpack;
 mod wheels;
 
 pub use config::{BenchmarkProjects, MineConfig};
+pub use decontaminate::{MIN_SOLUTION_TOKENS, Solution, Solutions};
+pub use dedup::DedupConfig;
 pub use error::MineError;
 pub use folder::mine_folder;
 pub use names::{Pin, normalise, read_list};

@@ -21,7 +21,7 @@
 use std::collections::BTreeSet;
 use std::hash::BuildHasherDefault;
 
-use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32};
+use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, SmallVecContainer};
 use rayon::prelude::*;
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_python_ast::visitor::{self, Visitor};
@@ -256,12 +256,12 @@ fn hash_of(shingle: &[u64]) -> u64 {
 }
 
 /// Sketches by number, to be asked which of them are like another.
-pub struct Neighbours(MinHashIndex<u32, u32>);
+pub struct Neighbours(MinHashIndex<u32, u32, SmallVecContainer<u32, 2>>);
 
 impl Neighbours {
     /// An empty set that finds what is at least `similarity` alike, by the sketches.
     pub fn new(similarity: f64) -> Self {
-        Self(MinHashIndex::new(BANDS, BAND_WIDTH, similarity))
+        Self(MinHashIndex::new_index(BANDS, BAND_WIDTH, similarity))
     }
 
     /// Adds a sketch under a number of the caller's.
