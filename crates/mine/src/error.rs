@@ -42,6 +42,18 @@ pub enum MineError {
         /// The manifest that names it.
         manifest: PathBuf,
     },
+    /// A setting can't be meant.
+    #[error("{message}")]
+    Setting {
+        /// Which, and why.
+        message: String,
+    },
+    /// GitHub can't be talked to.
+    #[error("GitHub: {message}")]
+    Github {
+        /// What it says, or what went wrong.
+        message: String,
+    },
     /// The sources could not be read as Python.
     #[error(transparent)]
     Index(#[from] hydra_pyindex::IndexError),

@@ -75,11 +75,6 @@ impl<'a> Staging<'a> {
         self.gathered.resume(name, same)
     }
 
-    /// As [`Corpus::unfinished`].
-    pub fn unfinished(&self) -> Result<TempDir, CoreError> {
-        self.gathered.unfinished()
-    }
-
     /// As [`Corpus::finish`].
     pub fn finish(
         &mut self,
