@@ -16,7 +16,7 @@ fn gather(staging: &mut Staging<'_>, name: &str, files: &[(&str, String)]) {
     if staging.resume(name, |_| true) {
         return;
     }
-    let folder = staging.unfinished().unwrap();
+    let folder = staging.gathered.unfinished().unwrap();
     let mut taken = Taken::default();
     for (path, text) in files {
         let path = RepoPath::new(*path).unwrap();
