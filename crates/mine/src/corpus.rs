@@ -96,14 +96,34 @@ impl<'a> Corpus<'a> {
                 record.refusal = Some(class);
             }
             Err(ItemError::Failed(reason)) => {
-                progress.warn(&format!("{name}: {reason}"));
-                self.summary.failed.push(Failure { name, reason });
+                self.fail(&name, reason, progress);
                 return Ok(());
             }
         }
         self.journal.append(&record)?;
         self.records.insert(name, record);
         Ok(())
+    }
+
+    /// Takes a record over as it is.
+    pub fn note(&mut self, record: &Record) -> Result<(), MineError> {
+        self.journal.append(record)?;
+        self.records.insert(record.name.clone(), record.clone());
+        Ok(())
+    }
+
+    /// Counts a repository that something went wrong with.
+    pub fn fail(&mut self, name: &str, reason: String, progress: &dyn Progress) {
+        progress.warn(&format!("{name}: {reason}"));
+        self.summary.failed.push(Failure {
+            name: name.to_owned(),
+            reason,
+        });
+    }
+
+    /// Moves a complete repository into place.
+    pub fn install(&self, name: &str, folder: TempDir) -> Result<(), CoreError> {
+        install(&self.out, name, folder)
     }
 
     fn place(&self, record: &mut Record, folder: TempDir, taken: &Taken) -> Result<(), ItemError> {

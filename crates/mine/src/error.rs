@@ -57,6 +57,16 @@ pub enum MineError {
     /// The sources could not be read as Python.
     #[error(transparent)]
     Index(#[from] hydra_pyindex::IndexError),
+    /// A corpus can't be rebuilt from a manifest.
+    #[error("{}, line {line}: {message}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A line of the list is not `name==version`.
     #[error("{}, line {line}: {message}", path.display())]
     List {

@@ -58,23 +58,29 @@ pub fn read_list(path: &Path) -> Result<Vec<Pin>, MineError> {
 
 fn parse(line: &str) -> Option<Pin> {
     let (name, version) = line.split_once("==")?;
-    let (name, version) = (name.trim(), version.trim());
-    // PEP 508: letters and digits at both ends. No name can be taken for an option of pip or
-    // for a path.
-    let name_is_right = name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.ends_with(|c: char| c.is_ascii_alphanumeric())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    // PEP 440: epoch, release, pre, post, dev and local parts.
-    let version_is_right = version.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && version
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.+!".contains(c));
-    (name_is_right && version_is_right).then(|| Pin {
-        name: name.to_owned(),
-        version: version.to_owned(),
-    })
+    Pin::new(name.trim(), version.trim())
+}
+
+impl Pin {
+    /// A project at a version, if both are such as an index has.
+    pub fn new(name: &str, version: &str) -> Option<Self> {
+        // PEP 508: letters and digits at both ends. No name can be taken for an option of pip or
+        // for a path.
+        let name_is_right = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        // PEP 440: epoch, release, pre, post, dev and local parts.
+        let version_is_right = version.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && version
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.+!".contains(c));
+        (name_is_right && version_is_right).then(|| Self {
+            name: name.to_owned(),
+            version: version.to_owned(),
+        })
+    }
 }
 
 #[cfg(test)]

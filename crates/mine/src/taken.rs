@@ -53,11 +53,21 @@ pub(crate) struct Taken {
     pub packages: BTreeSet<String>,
     /// What was passed over.
     pub skipped: BTreeMap<String, Skips>,
+    /// Files that are known to be in another repository.
+    without: BTreeSet<String>,
     /// Every path that a file or folder has, in lower case, with its true spelling.
     spellings: BTreeMap<String, String>,
 }
 
 impl Taken {
+    /// Leaves out the files of these paths.
+    pub fn without(without: BTreeSet<String>) -> Self {
+        Self {
+            without,
+            ..Self::default()
+        }
+    }
+
     /// Writes one file below `root`, within the limits, and notes what it tells. Whether it was
     /// written: what is no text, is a pointer to a file elsewhere, or would lie on top of another
     /// where case doesn't count is passed over.
@@ -74,6 +84,9 @@ impl Taken {
         }
         if self.collides(path) {
             self.skip(Skip::CaseCollision, path.as_str());
+            return Ok(false);
+        }
+        if self.without.contains(path.as_str()) {
             return Ok(false);
         }
         self.files += 1;

@@ -10,10 +10,6 @@ use serde::de::DeserializeOwned;
 use crate::MineError;
 use crate::github::GithubConfig;
 
-/// How long GitHub asks to wait where it names a secondary limit but no time (its documentation:
-/// "Best practices for using the REST API").
-const SECONDARY: Duration = Duration::from_secs(60);
-
 /// What GitHub says to a question.
 pub(crate) enum Reply<T> {
     /// The answer.
@@ -94,7 +90,7 @@ impl<'c> Client<'c> {
             let next = match self.ask(&path) {
                 Ok(answer) => {
                     self.note(part, &answer);
-                    judge(&answer, limited)
+                    judge(&answer, self.unsaid(limited))
                 }
                 Err(message) => Next::Retry(message),
             };
@@ -170,6 +166,11 @@ impl<'c> Client<'c> {
         }
     }
 
+    /// How long to wait for a limit that names no time, after a number of limits in a row.
+    fn unsaid(&self, limited: u32) -> Duration {
+        Duration::from_secs(self.config.secondary_s).saturating_mul(2u32.pow(limited.min(5)))
+    }
+
     /// Sleeps, and says how long yet.
     fn wait(&self, time: Duration, why: &str, task: &dyn ProgressTask) -> Result<(), MineError> {
         if time > Duration::from_secs(self.config.max_wait_s) {
@@ -209,7 +210,8 @@ fn part(path: &str) -> &'static str {
     }
 }
 
-fn judge<T: DeserializeOwned>(answer: &Answer, limited: u32) -> Next<T> {
+/// `unsaid` is how long to wait where a limit names no time.
+fn judge<T: DeserializeOwned>(answer: &Answer, unsaid: Duration) -> Next<T> {
     match answer.status {
         200..=299 => match serde_json::from_str(&answer.body) {
             Ok(found) => Next::Done(Reply::Found(found)),
@@ -224,7 +226,7 @@ fn judge<T: DeserializeOwned>(answer: &Answer, limited: u32) -> Next<T> {
             "the token is not accepted (401); set GITHUB_TOKEN to a valid one, or unset it"
                 .to_owned(),
         ),
-        403 | 429 => match answer.limit(limited) {
+        403 | 429 => match answer.limit(unsaid) {
             Some((time, why)) => Next::Wait(time, why),
             None => Next::Done(Reply::Gone(answer.status)),
         },
@@ -239,8 +241,8 @@ impl Answer {
         self.headers.get(header)?.trim().parse().ok()
     }
 
-    /// How long to wait, if this answer is a limit's; `limited` says how often that was so.
-    fn limit(&self, limited: u32) -> Option<(Duration, &'static str)> {
+    /// How long to wait, if this answer is a limit's.
+    fn limit(&self, unsaid: Duration) -> Option<(Duration, &'static str)> {
         let second = Duration::from_secs(1);
         if let Some(seconds) = self.number("retry-after") {
             return Some((
@@ -249,11 +251,11 @@ impl Answer {
             ));
         }
         if self.number("x-ratelimit-remaining") == Some(0) {
-            return Some((self.until_reset().unwrap_or(SECONDARY), "rate limit"));
+            return Some((self.until_reset().unwrap_or(unsaid), "rate limit"));
         }
         let said = self.message().to_lowercase();
         let secondary = self.status == 429 || said.contains("rate limit") || said.contains("abuse");
-        secondary.then(|| (SECONDARY * 2u32.pow(limited.min(5)), "secondary rate limit"))
+        secondary.then_some((unsaid, "secondary rate limit"))
     }
 
     /// Until the limit ends, by the server's clock where it shows it, and a second for what is

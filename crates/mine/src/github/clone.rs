@@ -5,6 +5,7 @@
 //! stumble over come into play. No credentials are offered.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -14,12 +15,13 @@ use git2::{
     RemoteRedirect, Repository,
 };
 use hydra_core::RepoPath;
+use tempfile::TempDir;
 
-use crate::MineConfig;
 use crate::error::ItemError;
-use crate::github::GithubConfig;
+use crate::github::{GithubConfig, split_name};
 use crate::records::Refusal;
 use crate::taken::{Skip, Taken, is_wanted};
+use crate::{MineConfig, corpus};
 
 /// Git's modes of what is no file (gitformat-index: 1010 and 1110 of the object type).
 const LINK: i32 = 0o120_000;
@@ -30,19 +32,60 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Seconds that a server may be silent.
 const SILENCE: Duration = Duration::from_secs(60);
 
+/// Fetches a repository at a commit, or where its HEAD is, into a new folder below `below`, and
+/// takes its files but for those in `without`. Tells which commit it was.
+pub(crate) fn repository(
+    full_name: &str,
+    commit: Option<&str>,
+    without: BTreeSet<String>,
+    below: &Path,
+    (github, config): (&GithubConfig, &MineConfig),
+) -> Result<(TempDir, Taken, String), ItemError> {
+    if split_name(full_name).is_none() {
+        let reason = format!("{full_name:?} is no name of a repository");
+        return Err(ItemError::refused(Refusal::Unsafe, reason));
+    }
+    let url = format!("{}/{full_name}.git", github.git.trim_end_matches('/'));
+    let attempts = github.attempts.max(1);
+    let mut attempt = 1;
+    loop {
+        let objects = corpus::unfinished(below)?;
+        match fetch(&url, commit, objects.path(), github) {
+            Ok((repository, oid)) => {
+                let target = corpus::unfinished(below)?;
+                let mut taken = Taken::without(without);
+                take(&repository, oid, target.path(), config, &mut taken)?;
+                return Ok((target, taken, oid.to_string()));
+            }
+            Err(ItemError::Failed(reason)) if attempt >= attempts => {
+                return Err(ItemError::Failed(format!("{reason} ({attempts} attempts)")));
+            }
+            Err(ItemError::Failed(_)) => std::thread::sleep(github.pause(attempt)),
+            Err(refused) => return Err(refused),
+        }
+        attempt += 1;
+    }
+}
+
 /// Fetches one commit into a bare repository in `folder`: `commit`, or where the server's HEAD is.
-pub(crate) fn fetch(
+fn fetch(
     url: &str,
     commit: Option<&str>,
     folder: &Path,
     config: &GithubConfig,
 ) -> Result<(Repository, Oid), ItemError> {
     bound_silence(config);
-    let failed = |e: git2::Error| ItemError::Failed(format!("{url}: {}", e.message()));
+    let failed = |e: git2::Error| {
+        asked(&e).unwrap_or_else(|| ItemError::Failed(format!("{url}: {}", e.message())))
+    };
     let repository = Repository::init_bare(folder).map_err(failed)?;
+    let mut remote = repository.remote_anonymous(url).map_err(failed)?;
+    remote.connect(Direction::Fetch).map_err(failed)?;
     let oid = match commit {
         Some(commit) => Oid::from_str(commit).map_err(failed)?,
-        None => head(&repository, url)?,
+        None => head(&remote)
+            .map_err(failed)?
+            .ok_or_else(|| ItemError::refused(Refusal::TooFew, "an empty repository".to_owned()))?,
     };
     let began = Instant::now();
     let limit = Duration::from_secs(config.clone_timeout_s.max(1));
@@ -59,43 +102,30 @@ pub(crate) fn fetch(
         .depth(1)
         .download_tags(AutotagOption::None)
         .follow_redirects(RemoteRedirect::Initial);
-    let mut remote = repository.remote_anonymous(url).map_err(failed)?;
-    let fetched = remote.fetch(
-        &[&format!("+{oid}:refs/hydra/taken")],
-        Some(&mut options),
-        None,
-    );
+    // Over the connection that told where HEAD is.
+    let refspec = format!("+{oid}:refs/hydra/taken");
+    let fetched = remote.fetch(&[&refspec], Some(&mut options), None);
     drop(remote);
     drop(options);
-    if too_large.get() {
-        return Err(ItemError::refused(
-            Refusal::TooLarge,
-            format!("a clone of more than {} bytes", config.max_clone_bytes),
-        ));
-    }
-    if too_long.get() {
-        return Err(ItemError::refused(
-            Refusal::TooLarge,
-            format!("a clone of more than {} s", limit.as_secs()),
-        ));
-    }
-    fetched.map_err(|e| asked(&e).unwrap_or_else(|| failed(e)))?;
-    Ok((repository, oid))
+    let passed = match (too_large.get(), too_long.get()) {
+        (true, _) => format!("{} bytes", config.max_clone_bytes),
+        (_, true) => format!("{} s", limit.as_secs()),
+        _ => {
+            fetched.map_err(failed)?;
+            return Ok((repository, oid));
+        }
+    };
+    let reason = format!("a clone of more than {passed}");
+    Err(ItemError::refused(Refusal::TooLarge, reason))
 }
 
-/// Where the server's HEAD is.
-fn head(repository: &Repository, url: &str) -> Result<Oid, ItemError> {
-    let failed = |e: git2::Error| {
-        asked(&e).unwrap_or_else(|| ItemError::Failed(format!("{url}: {}", e.message())))
-    };
-    let mut remote = repository.remote_anonymous(url).map_err(failed)?;
-    let connection = remote
-        .connect_auth(Direction::Fetch, None, None)
-        .map_err(failed)?;
-    let heads = connection.list().map_err(failed)?;
-    let head = heads.iter().find(|h| h.name() == "HEAD");
-    head.map(git2::RemoteHead::oid)
-        .ok_or_else(|| ItemError::refused(Refusal::TooFew, "an empty repository"))
+/// Where the server's HEAD is; nothing in an empty repository.
+fn head(remote: &git2::Remote<'_>) -> Result<Option<Oid>, git2::Error> {
+    let heads = remote.list()?;
+    Ok(heads
+        .iter()
+        .find(|h| h.name() == "HEAD")
+        .map(git2::RemoteHead::oid))
 }
 
 /// A server that wants a name and a password, or says that there is nothing, has answered.

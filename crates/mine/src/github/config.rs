@@ -37,6 +37,8 @@ pub struct GithubConfig {
     pub clone_timeout_s: u64,
     /// Bytes that one clone may transfer.
     pub max_clone_bytes: u64,
+    /// Seconds to wait after a secondary limit that names no time; they double from time to time.
+    pub secondary_s: u64,
     /// Seconds to wait for a rate limit to end before the run gives up.
     pub max_wait_s: u64,
 }
@@ -81,6 +83,8 @@ impl Default for GithubConfig {
             timeout_s: 60,
             clone_timeout_s: 600,
             max_clone_bytes: 512 << 20,
+            // GitHub's documentation ("Best practices for using the REST API").
+            secondary_s: 60,
             // An hour is the longest that GitHub's own limits last.
             max_wait_s: 3700,
         }

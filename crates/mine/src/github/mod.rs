@@ -1,15 +1,14 @@
 //! Repositories from GitHub: searched for, checked, cloned at a commit, compared.
 
 mod client;
-mod clone;
+pub(crate) mod clone;
 mod config;
 mod search;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError};
 
 use hydra_core::{Progress, ProgressTask};
 use rand::SeedableRng;
@@ -20,9 +19,9 @@ use tempfile::TempDir;
 
 pub use config::GithubConfig;
 
-use crate::corpus;
 use crate::error::ItemError;
 use crate::records::{GithubPin, MineSummary, Record, Refusal};
+use crate::several::several;
 use crate::staging::Staging;
 use crate::taken::Taken;
 use crate::{MineConfig, MineError};
@@ -175,39 +174,17 @@ impl Github<'_> {
         progress: &dyn Progress,
     ) -> Result<(), MineError> {
         let task = progress.start("repositories", Some(waiting.len() as u64));
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            // Bounded: what is fetched waits on disk, not more of it than there are threads.
-            let (send, receive) = mpsc::sync_channel(1);
-            for _ in 0..self.config.jobs.max(1).min(waiting.len()) {
-                let send = send.clone();
-                let (next, stop, task) = (&next, &stop, &*task);
-                scope.spawn(move || {
-                    while !stop.load(Ordering::Relaxed)
-                        && let Some(found) = waiting.get(next.fetch_add(1, Ordering::Relaxed))
-                    {
-                        let outcome = self.one(found, task);
-                        if send.send(outcome).is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-            drop(send);
-            let mut ended = Ok(());
-            for outcome in receive {
+        several(
+            waiting,
+            self.config.jobs,
+            |found| self.one(found, &*task),
+            |outcome| {
                 task.advance(1);
-                let recorded = outcome.and_then(|(record, built)| {
-                    task.message(&record.name);
-                    staging.finish(record, built, progress)
-                });
-                if let (Err(error), Ok(())) = (recorded, &ended) {
-                    stop.store(true, Ordering::Relaxed);
-                    ended = Err(error);
-                }
-            }
-            ended
-        })
+                let (record, built) = outcome?;
+                task.message(&record.name);
+                staging.finish(record, built, progress)
+            },
+        )
     }
 
     /// A repository's record and what was fetched of it. An error ends the run.
@@ -247,12 +224,14 @@ impl Github<'_> {
                 "" => &found.full_name,
                 name => name,
             };
-            let pin = record.github.as_mut();
-            self.fetch(name, None, Taken::default(), |commit| {
-                if let Some(pin) = pin {
-                    pin.commit = Some(commit);
-                }
-            })
+            let settings = (self.github, self.config);
+            clone::repository(name, None, BTreeSet::new(), &self.folder, settings)
+        });
+        let built = built.map(|(folder, taken, commit)| {
+            if let Some(pin) = &mut record.github {
+                pin.commit = Some(commit);
+            }
+            (folder, taken)
         });
         Ok((record, built))
     }
@@ -322,39 +301,6 @@ impl Github<'_> {
             return Err(ItemError::refused(Refusal::Template, reason));
         }
         Ok(())
-    }
-
-    /// Fetches a repository at a commit, or at its HEAD, and takes its files.
-    fn fetch(
-        &self,
-        full_name: &str,
-        commit: Option<&str>,
-        mut taken: Taken,
-        pin: impl FnOnce(String),
-    ) -> Built {
-        if split_name(full_name).is_none() {
-            let reason = format!("{full_name:?} is no name of a repository");
-            return Err(ItemError::refused(Refusal::Unsafe, reason));
-        }
-        let url = format!("{}/{full_name}.git", self.github.git.trim_end_matches('/'));
-        let attempts = self.github.attempts.max(1);
-        for attempt in 1.. {
-            let objects = corpus::unfinished(&self.folder)?;
-            match clone::fetch(&url, commit, objects.path(), self.github) {
-                Ok((repository, oid)) => {
-                    pin(oid.to_string());
-                    let target = corpus::unfinished(&self.folder)?;
-                    clone::take(&repository, oid, target.path(), self.config, &mut taken)?;
-                    return Ok((target, taken));
-                }
-                Err(ItemError::Failed(reason)) if attempt >= attempts => {
-                    return Err(ItemError::Failed(format!("{reason} ({attempts} attempts)")));
-                }
-                Err(ItemError::Failed(_)) => std::thread::sleep(self.github.pause(attempt)),
-                Err(refused) => return Err(refused),
-            }
-        }
-        Err(ItemError::Failed(format!("{url}: not tried")))
     }
 }
 
